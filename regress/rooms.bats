@@ -228,3 +228,13 @@ list_missing_tests() {
 	[ "${lines[2]} ${lines[3]}" = "First. Last." ]
 	[ ${#lines[@]} = 4 ]
 }
+
+# Each more is one that a caller has to know in order to use the scheduler.
+@test "the scheduler has 26 functions, and an entry at most 30 members" {
+	local n
+	n=$(grep -oE '\bsched_[a-z_]+\(' "$TOP/transfer/scheduler.h" | sort -u | grep -c .)
+	[ "$n" -le 26 ]
+	n=$(sed -n '/^struct sched_entry {/,/^};/p' "$TOP/transfer/sched-internal.h" |
+	    sed 's|/\*.*||' | grep -oE '[a-z_]+(, [a-z_*]+)*;' | tr ',' '\n' | grep -c .)
+	[ "$n" -le 30 ]
+}

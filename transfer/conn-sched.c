@@ -203,12 +203,12 @@ sched_conn_count_buffered(struct sched *s, struct sched_entry *j)
 {
 	uint64_t charge = j->nhelpers > 0 ? 0 : j->extents.buffered;
 
-	s->conn[j->owner].in_flight += charge - j->buffered_charged;
-	j->buffered_charged = charge;
-	s->buffered += j->extents.buffered - j->buffered;
-	s->nbuffered += j->extents.nbuffered - j->nbuffered;
-	j->buffered = j->extents.buffered;
-	j->nbuffered = j->extents.nbuffered;
+	s->conn[j->owner].in_flight += charge - j->buffer.charged;
+	j->buffer.charged = charge;
+	s->buffered += j->extents.buffered - j->buffer.bytes;
+	s->nbuffered += j->extents.nbuffered - j->buffer.extents;
+	j->buffer.bytes = j->extents.buffered;
+	j->buffer.extents = j->extents.nbuffered;
 }
 
 void
@@ -239,8 +239,8 @@ sched_conn_move(struct sched *s, struct sched_entry *j, unsigned int conn)
 {
 	struct sched_conn *from = &s->conn[j->owner], *to = &s->conn[conn];
 
-	from->in_flight -= j->buffered_charged;
-	to->in_flight += j->buffered_charged;
+	from->in_flight -= j->buffer.charged;
+	to->in_flight += j->buffer.charged;
 	from->queued -= j->unsent;
 	to->queued += j->unsent;
 	from->files -= j->is_active;

@@ -68,12 +68,12 @@ uint64_t sched_conn_data_len(const struct sched *, const struct sched_entry *);
 
 /*
  * Returns 1 if the connection moves data of the file up to the next boundary of
- * sched_set_writers() before others do.
+ * struct sched_env, "align", before others do.
  */
 int sched_conn_continues_block(const struct sched *, const struct sched_entry *,
     unsigned int conn);
 
-/* As sched_set_conns() */
+/* Takes both of struct sched_env; see sched_update(). */
 void sched_conn_set_states(struct sched *, unsigned int up, unsigned int takes);
 
 /*

@@ -86,7 +86,7 @@ promote_helper(struct sched *s, struct sched_entry *j, unsigned int conn)
 	enum sched_op op = l->helper_step;
 
 	stripe_forget(s, conn);
-	j->handle_state = is_ready ? HANDLE_OPEN : op == OP_FSTAT_IDENTITY ?
+	j->handle.state = is_ready ? HANDLE_OPEN : op == OP_FSTAT_IDENTITY ?
 	    HANDLE_UNVERIFIED : HANDLE_REOPENING;
 	if (op != 0)
 		schedule_step(s, j, op);
@@ -98,8 +98,8 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 	unsigned int conn = find_new_owner(s, j);
 
 	stripe_repeat_identity(s, j);
-	j->op_after_reopen = 0;
-	j->handle_state = conn == SCHED_CONNS_MAX ? HANDLE_UNAVAILABLE :
+	j->handle.op_after_reopen = 0;
+	j->handle.state = conn == SCHED_CONNS_MAX ? HANDLE_UNAVAILABLE :
 	    HANDLE_LOST;
 	if (conn == SCHED_CONNS_MAX && j->state < STATE_CLOSING)
 		raise_outcome(j, OUTCOME_FAILED);
@@ -118,7 +118,7 @@ needs_no_conn(const struct sched_entry *j)
 static void
 move_file(struct sched *s, struct sched_entry *j)
 {
-	int was_open = j->handle_state != HANDLE_CLOSED;
+	int was_open = j->handle.state != HANDLE_CLOSED;
 
 	if (verify_sched_conn_lost(s, j))
 		return;
@@ -184,15 +184,15 @@ failover_precedes(struct sched *s, struct sched_entry *j)
 	if (!handle_is_lost(j) || op_info(j->step)->reopens ||
 	    !data_is_done(j))
 		return 0;
-	if (j->handle_state == HANDLE_UNVERIFIED && j->step == OP_CLOSE)
+	if (j->handle.state == HANDLE_UNVERIFIED && j->step == OP_CLOSE)
 		return 0;
-	if (j->handle_state == HANDLE_UNAVAILABLE || j->step == OP_CLOSE) {
+	if (j->handle.state == HANDLE_UNAVAILABLE || j->step == OP_CLOSE) {
 		seq_closed(s, j);
 		return 1;
 	}
-	j->op_after_reopen = j->step;
+	j->handle.op_after_reopen = j->step;
 	j->step = OP_REOPEN;
-	j->handle_state = HANDLE_REOPENING;
+	j->handle.state = HANDLE_REOPENING;
 	return 0;
 }
 
@@ -200,10 +200,10 @@ failover_precedes(struct sched *s, struct sched_entry *j)
 static void
 handle_reopened(struct sched *s, struct sched_entry *j)
 {
-	enum sched_op then = j->op_after_reopen;
+	enum sched_op then = j->handle.op_after_reopen;
 
-	j->handle_state = HANDLE_OPEN;
-	j->op_after_reopen = 0;
+	j->handle.state = HANDLE_OPEN;
+	j->handle.op_after_reopen = 0;
 	if (then != 0)
 		schedule_step(s, j, then);
 	else
@@ -214,8 +214,8 @@ handle_reopened(struct sched *s, struct sched_entry *j)
 static void
 close_other_file(struct sched *s, struct sched_entry *j)
 {
-	j->handle_state = HANDLE_OPEN;
-	j->op_after_reopen = 0;
+	j->handle.state = HANDLE_OPEN;
+	j->handle.op_after_reopen = 0;
 	if (s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);
 	else
@@ -236,7 +236,7 @@ failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
 	    RESULT_OK)
 		schedule_step(s, j, OP_FSTAT_IDENTITY);
 	else if (op == OP_FSTAT_IDENTITY && result == RESULT_OK && come > 0) {
-		j->sample_off = sched_random(s,
+		j->handle.sample_off = sched_random(s,
 		    come - min_u64(come, SCHED_SAMPLE_LEN));
 		schedule_step(s, j, OP_SAMPLE_REOPENED);
 	} else if (op == OP_FSTAT_IDENTITY || op == OP_SAMPLE_REOPENED) {
@@ -254,11 +254,11 @@ failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
 			j->restart.remove_first = 1;
 		}
 		/* What is sent anew was not lost here. */
-		j->handle_state = HANDLE_UNAVAILABLE;
+		j->handle.state = HANDLE_UNAVAILABLE;
 		if (j->outcome == OUTCOME_OK)
 			raise_outcome(j, OUTCOME_FAILED);
-		if (j->op_after_reopen != 0)
-			schedule_step(s, j, j->op_after_reopen);
+		if (j->handle.op_after_reopen != 0)
+			schedule_step(s, j, j->handle.op_after_reopen);
 		else
 			seq_continue(s, j);
 	}

@@ -27,7 +27,7 @@ struct sched_link;
 
 void	lookup_queue_init(struct sched *);
 
-/* See sched_hold() and sched_release(). */
+/* See sched_hold(). */
 void	lookup_queue_hold(struct sched *, struct sched_entry *);
 void	lookup_queue_release(struct sched *, struct sched_entry *);
 

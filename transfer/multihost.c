@@ -86,7 +86,7 @@ multihost_check_before_end(struct sched *s, struct sched_entry *j)
 	if (j->step == OP_STAT_DEST_ON_HOST)
 		walk_set_state(j, STATE_CONFIRMING);
 	j->hosts->to_check = j->hosts->involved | 1;
-	j->handle_state = HANDLE_CLOSED;
+	j->handle.state = HANDLE_CLOSED;
 }
 
 int
@@ -117,7 +117,7 @@ multihost_reply(struct sched *s, struct sched_entry *j,
 static int
 has_written(const struct sched_entry *j)
 {
-	return j->handle_state != HANDLE_CLOSED || j->state ==
+	return j->handle.state != HANDLE_CLOSED || j->state ==
 	    STATE_CONFIRMING || must_verify_after(j);
 }
 

@@ -61,7 +61,7 @@ enum entry_state {
 	STATE_QUEUED,
 	STATE_TO_LOOK_UP,	/* as QUEUED, with slots of its own */
 	STATE_LOOKUP,		/* its STAT is in flight */
-	STATE_HELD,		/* until sched_hold() */
+	STATE_HELD,		/* until sched_hold() is called with 0 */
 	STATE_LOOKED_UP,	/* as QUEUED, before entries that are only that */
 	STATE_OPENING,
 	STATE_VERIFY_BEFORE,	/* target and source are compared */
@@ -198,6 +198,40 @@ struct sched_target {
 	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
 };
 
+/* The handle of a file on the connection that owns it */
+struct sched_handle {
+	enum handle_state state;
+	int	 identity_pending;	/* its first FSTAT is in flight */
+	enum sched_op op_after_reopen;	/* 0: data */
+	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED, in bytes */
+};
+
+/* How far the source was read */
+struct sched_source {
+	int	 eof;			/* it has ended */
+	int	 read_past_size;	/* a READ behind "size" was sent */
+	int	 zero_reads;		/* DATA replies without data */
+	int	 is_whole;		/* no gap below the end */
+};
+
+/* What the extents of a file buffered when it was counted last, in bytes */
+struct counted_buffer {
+	uint64_t bytes;
+	uint64_t charged;		/* of them, in the owner's in_flight */
+	unsigned int extents;		/* their number */
+};
+
+/* Of a directory: the first half has "external_children", "max_readdirs" */
+struct sched_dir {
+	int	 external_children;	/* the caller adds its children */
+	uint32_t max_readdirs;		/* READDIRs in flight, at most */
+	struct sched_link unlisted;	/* until all children are added */
+	uint32_t pending_children;	/* not done */
+	int	 is_listing;		/* more names may arrive */
+	int	 children_complete;	/* all were added */
+	int	 existed;		/* MKDIR failed: it was there before */
+};
+
 /*
  * A file, a link, a half of a directory, or a message. Sizes and offsets are
  * bytes. Members of one group are valid for entries of that kind only.
@@ -217,44 +251,24 @@ struct sched_entry {
 	/* files */
 	uint64_t size;			/* expected */
 	struct extents extents;
-	uint64_t buffered;		/* as in extents, when last counted */
-	uint64_t buffered_charged;	/* of them, in the owner's in_flight */
-	unsigned int nbuffered;		/* extents that are buffered */
+	struct counted_buffer buffer;
 	uint64_t unsent;		/* not yet requested, or not sent */
 	unsigned int owner;		/* connection with the main handle */
 	int	 is_active;		/* counts in "files" of its owner */
 	unsigned int nhelpers;		/* helper connections: a count */
 	unsigned int last_mover;	/* connection with the newest extent */
-	int	 identity_pending;	/* its first FSTAT is in flight */
-	enum handle_state handle_state;	/* on the owner */
-	enum sched_op op_after_reopen;	/* 0: data */
-	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED */
-
-	/* uploads over several connections */
-	struct restart restart;
+	struct sched_handle handle;	/* on the owner */
+	struct sched_source source;
 	struct sched_target target;
+	struct restart restart;
 	struct sched_temp *temp;	/* NULL: none, and none to be removed */
 	uint32_t unit;			/* length of a READ or WRITE */
 	uint32_t in_flight;		/* requests */
-	int	 eof;			/* the source has ended */
-	int	 read_past_size;	/* a READ behind "size" was sent */
-	int	 zero_reads;		/* DATA replies without data */
-	int	 is_whole;		/* no gap below the end */
-	int	 is_held;		/* until sched_hold() */
+	int	 is_held;		/* likewise */
 	uint64_t start;			/* the first byte to transfer */
 	struct sched_hosts *hosts;	/* NULL: connection 0 alone wrote it */
 	struct sched_verify *verify;	/* NULL: it is not verified */
-
-	/* second half of a directory */
-	struct sched_link unlisted;	/* until all children are added */
-	uint32_t pending_children;	/* not done */
-	int	 is_listing;		/* more names may arrive */
-	int	 children_complete;	/* all were added */
-	int	 existed;		/* MKDIR failed: it was there before */
-
-	/* first half of a directory */
-	int	 external_children;	/* the caller knows its children */
-	uint32_t max_readdirs;		/* READDIRs in flight, at most */
+	struct sched_dir dir;
 };
 
 struct sched_request {
@@ -380,7 +394,7 @@ static inline struct sched_entry *
 entry_of_unlisted(const struct sched_link *l)
 {
 	return (struct sched_entry *)((char *)l - offsetof(struct sched_entry,
-	    unlisted));
+	    dir.unlisted));
 }
 
 static inline struct sched_entry *
@@ -409,7 +423,7 @@ dequeue(struct sched_link *queue)
 static inline int
 is_open(const struct sched_entry *j)
 {
-	return j->handle_state == HANDLE_OPEN;
+	return j->handle.state == HANDLE_OPEN;
 }
 
 /* Returns 1 after all data was acknowledged. */
@@ -476,7 +490,7 @@ must_verify_after(const struct sched_entry *j)
 static inline int
 handle_is_lost(const struct sched_entry *j)
 {
-	return j->handle_state != HANDLE_CLOSED && !is_open(j);
+	return j->handle.state != HANDLE_CLOSED && !is_open(j);
 }
 
 /*
@@ -522,7 +536,7 @@ has_more_data(const struct sched_entry *j)
 {
 	return is_reading_back(j) ? j->extents.cursor <
 	    j->verify->readback_end :
-	    !j->eof;
+	    !j->source.eof;
 }
 
 /* Bytes that are not asked for or sent, as far as known */
@@ -536,7 +550,7 @@ unmoved_bytes(const struct sched_entry *j)
 static inline int
 is_whole(const struct sched_entry *j)
 {
-	return j->eof && j->outcome == OUTCOME_OK && j->is_whole;
+	return j->source.eof && j->outcome == OUTCOME_OK && j->source.is_whole;
 }
 
 /* No more data is to be requested. */

@@ -55,12 +55,12 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->start = 0;
 	verify_sched_drop(j);
 	j->outcome = OUTCOME_OK;
-	j->eof = j->read_past_size = j->zero_reads = j->identity_pending = 0;
+	j->source.eof = j->source.read_past_size = j->source.zero_reads = j->handle.identity_pending = 0;
 	j->target = (struct sched_target){ .old_size = UINT64_MAX,
 	    .exists_ours = j->target.exists_ours,
 	    .highest_sent = j->target.highest_sent };
 	multihost_restarted(j);
-	j->handle_state = HANDLE_CLOSED;
+	j->handle.state = HANDLE_CLOSED;
 	walk_set_state(j, STATE_QUEUED);
 	if (s->interrupted) {
 		raise_outcome(j, OUTCOME_FAILED);
@@ -95,6 +95,7 @@ sched_finish_local(struct sched *s)
 		sched_link_remove(&j->walk);
 		sched_link_remove(&j->queue);
 		verify_sched_drop(j);
+		multihost_drop(j);
 		free(j);
 		s->nentries--;
 	}
@@ -194,7 +195,7 @@ on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 	(void)r;
 	if (result != RESULT_OK) {
 		if (j->dir_end != NULL)
-			j->dir_end->existed = 1;
+			j->dir_end->dir.existed = 1;
 		schedule_step(s, j, s->conf.cross ? OP_STAT_DEST : OP_STAT);
 	} else
 		schedule_step(s, j, seq_after(s, j, OP_MKDIR));
@@ -229,12 +230,12 @@ on_readdir(struct sched *s, struct sched_entry *j,
 	if (result == RESULT_OK && s->has_handle_limit && !data_is_over(s, j))
 		walk_want_children(s, j->dir_end);
 	if (result != RESULT_OK)
-		j->eof = 1;
+		j->source.eof = 1;
 	if (result == RESULT_FAILED) {
 		raise_outcome(j, OUTCOME_FAILED);
 		sched_link_remove(&j->dir_end->queue);
 	}
-	j->max_readdirs = (uint32_t)min_u64(2 * j->max_readdirs, READDIRS_MAX);
+	j->dir.max_readdirs = (uint32_t)min_u64(2 * j->dir.max_readdirs, READDIRS_MAX);
 	if (!data_is_over(s, j))
 		schedule_step(s, j, OP_READDIR);
 	else if (j->in_flight == 0)
@@ -297,14 +298,14 @@ on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 	(void)r;
 	if (result != RESULT_OK)
 		return open_failed(s, j, result);
-	j->handle_state = HANDLE_OPEN;
+	j->handle.state = HANDLE_OPEN;
 	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
 	else if (s->conf.cross)
 		schedule_step(s, j, OP_OPEN_DEST);
 	else if (s->conf.put ? j->start > 0 : multihost_is_other(s, j)) {
-		j->identity_pending = 1;
-		j->handle_state = HANDLE_REOPENING;
+		j->handle.identity_pending = 1;
+		j->handle.state = HANDLE_REOPENING;
 		schedule_step(s, j, OP_FSTAT_IDENTITY);
 	} else
 		data_may_begin(s, j);
@@ -348,8 +349,8 @@ static int
 first_identity_seen(struct sched *s, struct sched_entry *j,
     enum sched_result result)
 {
-	j->identity_pending = 0;
-	j->handle_state = HANDLE_OPEN;
+	j->handle.identity_pending = 0;
+	j->handle.state = HANDLE_OPEN;
 	if (result != RESULT_OK)
 		multihost_restart_on_first(s, j);
 	data_may_begin(s, j);
@@ -415,7 +416,7 @@ data_answered(struct sched *s, struct sched_request **place,
 	int is_known = 0;
 
 	if (result == RESULT_OK) {
-		if (len > r->len || (len == 0 && ++j->zero_reads ==
+		if (len > r->len || (len == 0 && ++j->source.zero_reads ==
 		    ZERO_READS_MAX))
 			return -1;
 		seq_count_data(j, r, len);
@@ -425,7 +426,7 @@ data_answered(struct sched *s, struct sched_request **place,
 		else
 			extents_end(&j->extents, r->off);
 		if (result == RESULT_EOF)
-			j->eof = 1;
+			j->source.eof = 1;
 		else if ((is_known = tempfile_sched_write_failed(j, r->off)) ==
 		    0)
 			concurrency_failed(s, j);
@@ -549,7 +550,7 @@ static int
 on_fstat_identity(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
-	return r->conn == j->owner && j->identity_pending ?
+	return r->conn == j->owner && j->handle.identity_pending ?
 	    first_identity_seen(s, j, result) :
 	    on_helper_open(s, j, r, result);
 }

@@ -86,13 +86,13 @@ sched_add(struct sched *s, struct sched_entry *dir, enum sched_kind kind,
 	if (j == NULL)
 		return NULL;
 	j->parent = dir;
-	j->external_children = kind == KIND_LIST;
+	j->dir.external_children = kind == KIND_LIST;
 	if (kind == KIND_NAME)
 		walk_set_state(j, STATE_TO_LOOK_UP);
 	if (dir == NULL)
-		j->max_readdirs = READDIRS_ROOT;
+		j->dir.max_readdirs = READDIRS_ROOT;
 	else
-		dir->pending_children++;
+		dir->dir.pending_children++;
 	if (walk_set_kind(s, j, kind == KIND_LIST ? KIND_DIR :
 	    kind == KIND_NAME ? KIND_LINK : kind, size) != 0)
 		return NULL;
@@ -111,7 +111,7 @@ data_must_wait(const struct sched *s, const struct sched_entry *j)
 		return 1;
 	if (j->in_flight == 0)
 		return 0;
-	return s->one_at_a_time || (!s->conf.put && j->read_past_size &&
+	return s->one_at_a_time || (!s->conf.put && j->source.read_past_size &&
 	    j->extents.cursor >= j->size);
 }
 
@@ -142,7 +142,7 @@ assign_extent(struct sched *s, struct sched_entry *j, unsigned int conn,
 	tempfile_sched_locate_write(j, a);
 	if (is_new) {
 		j->last_mover = conn;
-		j->read_past_size |= extent->off >= j->size;
+		j->source.read_past_size |= extent->off >= j->size;
 		sched_conn_set_unsent(s, j, j->unsent - min_u64(j->unsent,
 		    extent->len));
 	} else if (j->extents.npending == 0)
@@ -220,7 +220,7 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 	if (seq_need_not_wait(s, j))
 		schedule_step(s, j, seq_after(s, j, j->step));
 	if (j->step == OP_READDIR && s->has_handle_limit && j->in_flight <
-	    j->max_readdirs)
+	    j->dir.max_readdirs)
 		schedule_step(s, j, OP_READDIR);
 	return 1;
 }
@@ -392,7 +392,7 @@ add_children(struct sched *s, struct sched_action *a)
 	if (may_add_children(s))
 		return set_local_action(s,
 		    entry_of_queue(s->want_children.next), OP_ADD_CHILDREN, a);
-	if (oldest->kind == KIND_DIR_END && !oldest->children_complete)
+	if (oldest->kind == KIND_DIR_END && !oldest->dir.children_complete)
 		return set_local_action(s, oldest, OP_ADD_CHILDREN, a);
 	return 0;
 }
@@ -423,7 +423,7 @@ can_truncate_end(const struct sched *s, const struct sched_entry *j)
 {
 	return s->has_handle_limit && ((s->conf.in_place &&
 	    !j->restart.open_trunc) || j->target.no_truncate) && !has_tempfile(j) &&
-	    j->eof && !j->target.possible_source && !j->target.has_holes && j->outcome != OUTCOME_FAILED &&
+	    j->source.eof && !j->target.possible_source && !j->target.has_holes && j->outcome != OUTCOME_FAILED &&
 	    j->in_flight > 0 && !target_fits(j, j->extents.cursor);
 }
 
@@ -447,7 +447,7 @@ sched_sent(struct sched *s, uint32_t id, uint64_t off, uint32_t len)
 	r->len = len;
 	if (len != 0)
 		return;
-	j->eof = j->outcome != OUTCOME_FAILED;
+	j->source.eof = j->outcome != OUTCOME_FAILED;
 	sched_request_retire(s, place);
 	if (can_truncate_end(s, j))
 		schedule_step(s, j, OP_SETSIZE_END);
@@ -566,10 +566,10 @@ struct sched_info
 sched_info(const struct sched_entry *j)
 {
 	return (struct sched_info){ .kind = j->kind, .user = j->user,
-	    .owner = j->owner, .pending_children = j->pending_children,
+	    .owner = j->owner, .pending_children = j->dir.pending_children,
 	    .has_failed = j->outcome == OUTCOME_FAILED,
 	    .restarts = j->outcome == OUTCOME_RESTART, .is_whole = is_whole(j),
-	    .identity_pending = j->identity_pending,
+	    .identity_pending = j->handle.identity_pending,
 	    .must_open_trunc = j->restart.open_trunc,
 	    .unconfirmed_writes = multihost_has_unconfirmed(j),
 	    .tempfile = has_tempfile(j) ? j->temp->file : NULL,
@@ -606,7 +606,7 @@ waits_for(const struct sched *s, const struct sched_entry *j)
 		return "less data in the queue";
 	if (j->in_flight > 0)
 		return "replies";
-	if (j->kind == KIND_DIR_END && j->pending_children > 0)
+	if (j->kind == KIND_DIR_END && j->dir.pending_children > 0)
 		return "what is below it";
 	if (handle_is_lost(j))
 		return "another connection";
@@ -636,7 +636,7 @@ sched_dump(const struct sched *s, void (*print)(void *, void *, const char *),
 		snprintf(line, sizeof(line), "%s, handle %s on connection %u, "
 		    "%u helpers, %" PRIu64 " of %" PRIu64 " bytes, %u requests "
 		    "in flight, waits for %s", states[j->state],
-		    handles[j->handle_state], j->owner, j->nhelpers,
+		    handles[j->handle.state], j->owner, j->nhelpers,
 		    extents_contiguous_end(&j->extents), j->size, j->in_flight,
 		    waits_for(s, j));
 		print(arg, j->user, line);

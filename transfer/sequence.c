@@ -19,7 +19,7 @@
 static int
 is_untouched(const struct sched_entry *j)
 {
-	return j->extents.cursor == j->start && !j->eof;
+	return j->extents.cursor == j->start && !j->source.eof;
 }
 
 /* All data requests of a file are answered, and there will be no more. */
@@ -27,7 +27,7 @@ static void
 data_finished(struct sched *s, struct sched_entry *j)
 {
 	walk_set_state(j, STATE_FINISHING);
-	j->is_whole = j->extents.first == NULL &&
+	j->source.is_whole = j->extents.first == NULL &&
 	    extents_contiguous_end(&j->extents) >= j->extents.moved_end;
 	stripe_close(s, j);
 	if (has_tempfile(j))
@@ -49,11 +49,11 @@ data_finished(struct sched *s, struct sched_entry *j)
 static int
 must_reopen(struct sched *s, struct sched_entry *j)
 {
-	if (j->handle_state == HANDLE_LOST) {
-		j->handle_state = HANDLE_REOPENING;
+	if (j->handle.state == HANDLE_LOST) {
+		j->handle.state = HANDLE_REOPENING;
 		schedule_step(s, j, OP_REOPEN);
 	}
-	return j->handle_state == HANDLE_REOPENING || j->handle_state ==
+	return j->handle.state == HANDLE_REOPENING || j->handle.state ==
 	    HANDLE_UNVERIFIED;
 }
 
@@ -190,14 +190,14 @@ makes_dir(const struct sched *s, const struct sched_entry *j)
 static int
 lists_dir(const struct sched *s, const struct sched_entry *j)
 {
-	return j->kind == KIND_DIR && !j->external_children && !s->conf.put;
+	return j->kind == KIND_DIR && !j->dir.external_children && !s->conf.put;
 }
 
 static int
 sets_dir_attrs(const struct sched *s, const struct sched_entry *j)
 {
 	return (s->conf.put || s->conf.cross) &&
-	    !(j->existed && s->conf.keep_found);
+	    !(j->dir.existed && s->conf.keep_found);
 }
 
 /*
@@ -312,7 +312,7 @@ static void
 begin_verify_after(struct sched *s, struct sched_entry *j)
 {
 	walk_set_state(j, STATE_VERIFY_AFTER);
-	j->handle_state = HANDLE_CLOSED;
+	j->handle.state = HANDLE_CLOSED;
 	schedule_step(s, j, OP_VERIFY);
 }
 
@@ -370,7 +370,7 @@ seq_offset(const struct sched_entry *j)
 	case OFFSET_CONTIGUOUS:
 		return extents_contiguous_end(&j->extents);
 	case OFFSET_SAMPLE:
-		return j->sample_off;
+		return j->handle.sample_off;
 	default:
 		return 0;
 	}

@@ -115,7 +115,7 @@ stripe_helped_file(const struct sched *s, const struct sched_conn *l)
 {
 	struct sched_entry *j = l->helped_file;
 
-	return j != NULL && l->helper_state == HELPER_READY && !j->eof &&
+	return j != NULL && l->helper_state == HELPER_READY && !j->source.eof &&
 	    unmoved_bytes(j) > 0 && !data_is_over(s, j) ? j : NULL;
 }
 

@@ -124,7 +124,7 @@ revert_to_in_place(struct sched *s, struct sched_entry *j, uint64_t kept)
 {
 	extents_clear(&j->extents);
 	extents_begin(&j->extents, kept);
-	j->eof = 0;
+	j->source.eof = 0;
 	walk_set_state(j, STATE_DATA);
 	sched_conn_set_unsent(s, j, unmoved_bytes(j));
 	seq_continue(s, j);
@@ -148,7 +148,7 @@ next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 			request_restart(j, RESTART_TEMPFILE);
 		/* What has the name is not ours. */
 		j->restart.remove_first &= !tempfile_is_not_renamed(j->temp->file);
-		j->handle_state = HANDLE_CLOSED;
+		j->handle.state = HANDLE_CLOSED;
 		schedule_step(s, j, OP_DATA_DONE);
 	}
 	return 0;

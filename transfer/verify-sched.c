@@ -87,7 +87,7 @@ verify_sched_copy_from(struct sched_entry *j, uint64_t off)
 void
 verify_sched_complete(struct sched_entry *j)
 {
-	j->verify->nothing_to_copy = j->eof = j->is_whole = 1;
+	j->verify->nothing_to_copy = j->source.eof = j->source.is_whole = 1;
 }
 
 int

@@ -51,7 +51,7 @@ walk_ready(struct sched *s, struct sched_entry *j, int first)
 static void
 end_dir_if_complete(struct sched *s, struct sched_entry *leave)
 {
-	if (leave->children_complete && leave->pending_children == 0 &&
+	if (leave->dir.children_complete && leave->dir.pending_children == 0 &&
 	    leave->state != STATE_DONE)
 		walk_ready(s, leave, 1);
 }
@@ -59,7 +59,7 @@ end_dir_if_complete(struct sched *s, struct sched_entry *leave)
 static void
 count_child_done(struct sched *s, struct sched_entry *leave)
 {
-	leave->pending_children--;
+	leave->dir.pending_children--;
 	end_dir_if_complete(s, leave);
 }
 
@@ -67,10 +67,10 @@ void
 walk_children_complete(struct sched *s, struct sched_entry *leave)
 {
 	sched_link_remove(&leave->queue);
-	if (leave->is_listing)
+	if (leave->dir.is_listing)
 		return;
-	sched_link_remove(&leave->unlisted);
-	leave->children_complete = 1;
+	sched_link_remove(&leave->dir.unlisted);
+	leave->dir.children_complete = 1;
 	end_dir_if_complete(s, leave);
 }
 
@@ -78,7 +78,7 @@ walk_children_complete(struct sched *s, struct sched_entry *leave)
 void
 walk_want_children(struct sched *s, struct sched_entry *leave)
 {
-	struct sched_link *place = &s->want_children, *l = leave->unlisted.next;
+	struct sched_link *place = &s->want_children, *l = leave->dir.unlisted.next;
 
 	if (!sched_link_is_empty(&leave->queue))
 		return;
@@ -98,14 +98,14 @@ listing_done(struct sched *s, struct sched_entry *j)
 {
 	struct sched_entry *leave = j->dir_end;
 
-	leave->is_listing = 0;
+	leave->dir.is_listing = 0;
 	if (j->outcome != OUTCOME_FAILED && !s->interrupted)
 		walk_want_children(s, leave);
-	else if (j->outcome != OUTCOME_FAILED || leave->pending_children > 0)
+	else if (j->outcome != OUTCOME_FAILED || leave->dir.pending_children > 0)
 		walk_children_complete(s, leave);
 	else {
 		sched_link_remove(&leave->queue);
-		sched_link_remove(&leave->unlisted);
+		sched_link_remove(&leave->dir.unlisted);
 		walk_entry_done(s, leave);
 	}
 }
@@ -133,9 +133,9 @@ walk_new_entry(struct sched *s, enum sched_kind kind, void *own,
 	j->unit = s->conf.unit;
 	j->target.old_size = UINT64_MAX;
 	extents_begin(&j->extents, 0);
-	j->max_readdirs = READDIRS_FIRST;
+	j->dir.max_readdirs = READDIRS_FIRST;
 	sched_link_init(&j->queue);
-	sched_link_init(&j->unlisted);
+	sched_link_init(&j->dir.unlisted);
 	sched_link_init(&j->pending_link);
 	sched_link_before(&j->walk, place);
 	s->nentries++;
@@ -149,8 +149,8 @@ next_unlisted_dir(struct sched *s, const struct sched_entry *j)
 	const struct sched_link *l;
 
 	for (l = j->walk.next; l != &s->walk; l = l->next) {
-		if (!sched_link_is_empty(&entry_of_walk(l)->unlisted))
-			return &entry_of_walk(l)->unlisted;
+		if (!sched_link_is_empty(&entry_of_walk(l)->dir.unlisted))
+			return &entry_of_walk(l)->dir.unlisted;
 	}
 	return &s->unlisted;
 }
@@ -167,10 +167,10 @@ walk_set_kind(struct sched *s, struct sched_entry *j, enum sched_kind kind,
 		    j->walk.next);
 		if (j->dir_end == NULL)
 			return -1;
-		sched_link_before(&j->dir_end->unlisted,
+		sched_link_before(&j->dir_end->dir.unlisted,
 		    next_unlisted_dir(s, j->dir_end));
 		j->dir_end->parent = j->parent;
-		j->dir_end->is_listing = !s->conf.put;
+		j->dir_end->dir.is_listing = !s->conf.put;
 	}
 	return 0;
 }
