@@ -5,7 +5,8 @@
 
 /*
  * sched-action: what the scheduler returns (requests to send, and local work),
- * and what it is told. The files below scheduler.h share these names with it.
+ * and what its caller reports to it. The files below scheduler.h share these
+ * names with it.
  */
 
 #ifndef HAYATE_SCHED_ACTION_H

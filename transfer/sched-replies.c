@@ -613,8 +613,8 @@ static reply_handler *const handlers[] = {
 };
 
 /*
- * What a reply says of its file, before its handler decides. Returns 0, or -1 if
- * out of memory.
+ * Takes over what a reply reports about its file, before its handler decides.
+ * Returns 0, or -1 if out of memory.
  */
 static int
 note_reply(struct sched *s, struct sched_entry *j,
