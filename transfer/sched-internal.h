@@ -37,8 +37,8 @@ struct sched_link {
 #define READDIRS_MAX	64
 
 /*
- * Where an entry is on its way. A file goes through these, from top to bottom
- * unless an arrow says otherwise:
+ * The state of an entry. A file passes through these from top to bottom, unless
+ * an arrow says otherwise:
  *
  *   QUEUED          waits for a slot                        <-----------+
  *     (TO_LOOK_UP -> LOOKUP -> HELD -> LOOKED_UP: a name of a list that |
@@ -52,17 +52,17 @@ struct sched_link {
  *   CONFIRMING      if several hosts, or a lost connection, wrote it    |
  *   DONE            or, with OUTCOME_RESTART  --------------------------+
  *
- * A file goes back to DATA if its temporary file reverts, so that the copy goes
- * on in place, or if a connection is lost that had bytes of it.
+ * A file returns to DATA if its temporary file is abandoned, so that the copy
+ * continues in place, or if a connection is lost that had some of its bytes.
  *
- * Directories and messages know QUEUED, OPENING and DONE alone.
+ * Directories and messages have only QUEUED, OPENING and DONE.
  */
 enum entry_state {
 	STATE_QUEUED,
 	STATE_TO_LOOK_UP,	/* as QUEUED, with slots of its own */
 	STATE_LOOKUP,		/* its STAT is in flight */
 	STATE_HELD,		/* until sched_hold() is called with 0 */
-	STATE_LOOKED_UP,	/* as QUEUED, before entries that are only that */
+	STATE_LOOKED_UP,	/* as QUEUED, but starts before such entries */
 	STATE_OPENING,
 	STATE_VERIFY_BEFORE,	/* target and source are compared */
 	STATE_VERIFIED,		/* waits until little data is queued */

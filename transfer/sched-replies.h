@@ -4,10 +4,11 @@
  */
 
 /*
- * sched-replies: what a reply changes, or local work that is done, and who is
- * told of it: the temporary file of the file (tempfile-sched.h), its check
- * (verify-sched.h), its further connections (stripe.h), or what goes on after a
- * loss (failover.h).
+ * sched-replies: decides what follows a reply to a request, and what follows
+ * local work that the caller has done. A table has a function for each kind of
+ * request. The replies to a verification, a temporary file, a helper connection
+ * and a reopened file are passed on to verify-sched.h, tempfile-sched.h, stripe.h
+ * and failover.h.
  *
  * No I/O, no clock, no upstream header.
  */

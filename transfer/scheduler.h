@@ -4,61 +4,60 @@
  */
 
 /*
- * scheduler: schedules the requests of many files over one SFTP connection.
+ * scheduler: decides which SFTP request of which file is sent next, and over
+ * which connection.
  *
  * A small file takes four round trips one after the other: OPEN, READ or WRITE,
- * the setting of its size, CLOSE. If files take turns, a tree takes four times
- * as many round trips as it has files. Here many files are in flight at once,
- * each in its own step, so a round trip serves all of them.
+ * the setting of its size, CLOSE. With one file at a time a tree takes four times
+ * as many round trips as it has files. Here hundreds of files are in flight, each
+ * in a state of its own (enum entry_state in sched-internal.h), so that one round
+ * trip serves all of them.
  *
- * The work is a list of entries in walk order: the order in which stock would
- * do them, one after the other. A directory is two entries, of which the second
- * (KIND_DIR_END) begins after everything below is done. What is below begins
- * while the directory is still read, if the server announces its limit of open
- * handles. Should the reading fail later, what had begun is copied. Entries
- * finish in any order; OP_PRINT comes in walk order, so that what a user reads
- * is what stock would write.
+ * Order. The work is a list of entries in walk order, in which stock would do
+ * them one after the other. A directory is two entries: the second one
+ * (KIND_DIR_END) begins after everything below the directory is done. If the
+ * server has announced its limit of open handles, entries below a directory begin
+ * while the directory is still being listed; if the listing fails later, they are
+ * copied nevertheless. Entries finish in any order, but OP_PRINT comes in walk
+ * order, so that the user reads the messages of stock.
  *
- * No order of replies is assumed. A file that is downloaded is written in
- * order, so it is a beginning of its source at any moment; what comes early
- * waits in memory, and counts as in flight. A file's size is set, and it is
- * closed, after all its data is acknowledged. An unknown server gets these
- * requests one after the other, another one together.
+ * Data. Replies may arrive in any order. A download is written in order: data
+ * that arrives early waits in memory and counts as in flight, so the local file
+ * is a prefix of its source at any time. A file gets its size and is closed after
+ * all of its data was acknowledged. A server that has announced its limit gets
+ * these last requests together, any other one after the other.
  *
- * A file that is uploaded over an old one is emptied right before its first
- * WRITE (OP_SETSIZE_0), with nothing between them, so that a lost connection or
- * an interrupt finds few files that are empty or in part: one of each
- * connection. Before the server has emptied the first one, no other is touched.
- * If it does not do that, or answers in another order, the files restarts, and
- * are emptied when they are opened. But a device or a fifo cannot be emptied,
- * and gets its data once: what could not be emptied is looked at
- * (OP_FSTAT_TYPE). One that is written in place is likewise cut right after its
- * last WRITE (OP_SETSIZE_END), if the server announces its limit, and so is
- * each that goes over another connection than the first
- * (struct sched_begin). If the server refuses that, and the size is
- * another (OP_FSTAT_SIZE), the file restarts , on the first connection, and is
- * emptied when it is opened. Each one after it goes over that connection.
+ * Old targets. An upload truncates an old file right before its first WRITE
+ * (OP_SETSIZE_0), so that an interrupt or a lost connection leaves few files
+ * empty or incomplete: one for each connection. No second file is truncated until
+ * the server has truncated the first one. If it refuses, OP_FSTAT_TYPE asks
+ * whether the target is a device, which is written without truncation. If the
+ * target is a regular file, or the server answers in another order than it was
+ * asked, the files that wait for OP_SETSIZE_0 restart and are truncated by OPEN.
+ * A file that is written in place, or over another connection than connection 0,
+ * is truncated after its last WRITE instead (OP_SETSIZE_END). If the server
+ * refuses that, and OP_FSTAT_SIZE finds another size, the file restarts over
+ * connection 0 and is truncated by OPEN; and so is each file after it.
  *
- * Between two servers an entry has requests for both. A file is opened at the
- * target when it is open at the source, what a READ brings becomes a WRITE, and
- * one window has room for both. OP_SETSIZE_0 comes when the first READ has
- * brought something. What was not copied whole is emptied at the target, by
- * opening it again, as in stock, unless nothing has arrived: then it stays as
- * it was.
+ * Two servers. An entry has requests for both. A file is opened at the target
+ * after it is open at the source, each READ becomes a WRITE, and both share one
+ * window. OP_SETSIZE_0 waits until the first READ has brought data. A target that
+ * was not copied completely is truncated by another OPEN, as in stock, unless no
+ * data has arrived: then it stays as it was.
  *
- * concurrency.h says how many entries are in flight, sequence.h in which order
- * one of them sends its requests, conn-sched.h over which connection, stripe.h
- * over how many, and failover.h what follows if one is lost.
+ * Connections. Each has its share of the window, and files are opened ahead while
+ * a connection lacks data. A file, or a link, is assigned to the connection with
+ * the least work and keeps it; everything else uses connection 0. An idle
+ * connection helps with a large file (stripe.h). If a connection is lost, others
+ * take over its work (failover.h).
  *
- * Files may go over several connections. Each is a connection of its own: it
- * has its share of the window, and files are opened as long as a connection
- * lacks data. A file, or a link, takes the connection that has least to do, and
- * keeps it. All else takes connection 0. A connection that is left without work
- * carries a large file of another one as well. If a connection is lost, others
- * do what it had to do.
+ * sequence.c has the order of requests of each kind of entry in a table,
+ * op-table.c a row for each kind of request, and sched-replies.c a function for
+ * each kind of reply.
  *
  * Events and bytes go in, actions come out. No I/O, no clock, no upstream
- * header. Not thread safe. regress/unit/sched-replay.c drives it alone.
+ * header. Not thread safe. regress/unit/sched-replay.c drives it alone, and
+ * build-aux/same-requests compares it with that of another commit.
  */
 
 #ifndef HAYATE_SCHEDULER_H

@@ -4,13 +4,15 @@
  */
 
 /*
- * sequence: in which order one entry of a scheduler sends its requests.
+ * sequence: the order in which an entry sends its requests.
  *
- * The next step of an entry is on the agenda until it is taken. A file that
- * moves data is in the queue of its connection instead. When all data is
- * acknowledged, or none will come any more, seq_after() says what follows.
- * An unknown server gets these requests one after the other, another one
- * together.
+ * sequence.c has a table for each kind of entry: steps, and the condition under
+ * which each is taken. The next step of an entry is on the agenda of the
+ * scheduler until it is taken. A file that transfers data is in the queue of its
+ * connection instead; when all data is acknowledged, or no more will come,
+ * seq_after() returns the step that follows. A server that has announced its
+ * limit of handles gets the last requests of a file together, any other one after
+ * the other.
  *
  * No I/O, no clock, no upstream header.
  */
