@@ -119,7 +119,7 @@ enum sched_op {
 	OP_DATA_DONE,	/* all data up to "off" was acknowledged */
 	OP_RESTART,	/* reset the file: it restarts later */
 	OP_END,		/* after the last reply */
-	/* sched_add() children, then sched_children_complete() */
+	/* sched_add() children, then sched_children() */
 	OP_ADD_CHILDREN,
 	OP_PRINT,	/* its messages, in walk order; frees the entry */
 };
@@ -216,16 +216,18 @@ struct sched_begin {
 	/* It may go over several connections. Else it goes over one. */
 	int	 has_tempfile;
 	/*
-	 * The file may not be made shorter than it will be: its connection can be
-	 * lost, and its requests be executed after another one has written the
-	 * file. It is opened without SSH2_FXF_TRUNC, overwritten, and truncated
-	 * last; if OP_STAT does not find it, OP_OPEN_EXCL is tried first.
+	 * Nothing may make the file shorter than it will be. If its connection is
+	 * lost, the server may execute a truncation after another connection has
+	 * written the file. So it is opened without SSH2_FXF_TRUNC, overwritten,
+	 * and truncated last. If OP_STAT does not find it, OP_OPEN_EXCL is tried
+	 * first.
 	 */
 	int	 no_truncate;
 	/*
-	 * OP_SETSIZE_0 comes. Else OP_OPEN or OP_OPEN_DEST has to use
-	 * SSH2_FXF_TRUNC, if nothing else forbids that. If OP_SETSIZE_0 fails,
-	 * OP_FSTAT_TYPE follows. Its result is RESULT_FAILED for a regular file.
+	 * OP_SETSIZE_0 comes. With 0, OP_OPEN or OP_OPEN_DEST has to use
+	 * SSH2_FXF_TRUNC, unless "no_truncate" forbids that. If OP_SETSIZE_0
+	 * fails, OP_FSTAT_TYPE follows: report RESULT_FAILED for a regular file,
+	 * and RESULT_OK for anything else.
 	 */
 	int	 truncates_late;
 };

@@ -53,7 +53,8 @@ struct sched_link {
  *   DONE            or, with OUTCOME_RESTART  --------------------------+
  *
  * A file returns to DATA if its temporary file is abandoned, so that the copy
- * continues in place, or if a connection is lost that had some of its bytes.
+ * continues in place; if a connection is lost that had some of its bytes; and if
+ * the reply to OP_FSTAT_TYPE shows that it is a device.
  *
  * Directories and messages have only QUEUED, OPENING and DONE.
  */
@@ -85,14 +86,15 @@ enum entry_state {
  *              v         v
  *            UNAVAILABLE: no other connection can open it
  *
- * A helper that becomes the owner begins with OPEN, REOPENING or UNVERIFIED.
+ * If a helper becomes the owner, its handle may be OPEN, REOPENING (its OPEN is
+ * in flight) or UNVERIFIED (the FSTAT after it is).
  */
 enum handle_state {
 	HANDLE_CLOSED,		/* not opened yet, or closed */
 	HANDLE_OPEN,
 	HANDLE_LOST,		/* it is opened again when it is needed */
 	HANDLE_REOPENING,	/* OPEN or what compares it is in flight */
-	HANDLE_UNVERIFIED,	/* open, but perhaps as a different file */
+	HANDLE_UNVERIFIED,	/* open, but perhaps a different file */
 	HANDLE_UNAVAILABLE
 };
 
@@ -153,12 +155,13 @@ enum restart_reason {
 	RESTART_NONE,		/* it was not yet */
 	RESTART_SERVER_BUSY,	/* it may refuse what it would do alone */
 	RESTART_LOCAL_CONFLICT,	/* another entry writes the same local file */
-	RESTART_REORDERED,	/* the server truncates after it has written */
-	RESTART_NOT_TRUNCATED,	/* a truncation had no effect */
+	/* the server refuses OP_SETSIZE_0, or executes it after a WRITE */
+	RESTART_LATE_TRUNCATE,
+	RESTART_NOT_TRUNCATED,	/* a truncation at the end had no effect */
 	RESTART_HOST_MISMATCH,	/* another host sees a different file */
-	RESTART_TARGET_GONE,	/* of a file that was to be continued */
-	RESTART_TARGET_REPLACED,/* while a connection was lost */
-	RESTART_CANNOT_REOPEN,	/* what we made: it is removed before */
+	RESTART_TARGET_GONE,	/* the file that was to be continued */
+	RESTART_TARGET_REPLACED,/* by another file, before it was reopened */
+	RESTART_CANNOT_REOPEN,	/* a file that we made, and remove first */
 	RESTART_NEEDS_CONN_0,	/* it has to be truncated as it is opened */
 	RESTART_TEMPFILE	/* the file is written in place instead */
 };
@@ -264,7 +267,7 @@ struct sched_entry {
 	struct sched_temp *temp;	/* NULL: none, and none to be removed */
 	uint32_t unit;			/* length of a READ or WRITE */
 	uint32_t in_flight;		/* requests */
-	int	 is_held;		/* likewise */
+	int	 is_held;		/* sched_hold() stops it */
 	uint64_t start;			/* the first byte to transfer */
 	struct sched_hosts *hosts;	/* NULL: connection 0 alone wrote it */
 	struct sched_verify *verify;	/* NULL: it is not verified */

@@ -371,7 +371,7 @@ on_setsize_0(struct sched *s, struct sched_entry *j,
 	if (result != RESULT_OK)
 		j->target.setsize_0 = SETSIZE_0_REFUSED;
 	else if (j->target.write_answered) {
-		request_restart(j, RESTART_REORDERED);
+		request_restart(j, RESTART_LATE_TRUNCATE);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_WORKS;
@@ -387,7 +387,7 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
 	(void)r;
 	j->target.setsize_0 = SETSIZE_0_NOT;
 	if (result != RESULT_OK) {
-		request_restart(j, RESTART_REORDERED);
+		request_restart(j, RESTART_LATE_TRUNCATE);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_UNKNOWN;

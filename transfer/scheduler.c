@@ -460,7 +460,7 @@ sched_relay(struct sched *s, struct sched_entry *j, uint64_t off, uint32_t len,
     struct sched_action *a)
 {
 	if (must_truncate_late(j) && s->late_truncate == LATE_TRUNCATE_FAILS)
-		request_restart(j, RESTART_REORDERED);
+		request_restart(j, RESTART_LATE_TRUNCATE);
 	if (must_truncate_late(j) && s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);	/* The old one stays. */
 	if (j->outcome != OUTCOME_OK)

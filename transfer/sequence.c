@@ -70,7 +70,7 @@ void
 seq_continue(struct sched *s, struct sched_entry *j)
 {
 	if (must_truncate_late(j) && s->late_truncate == LATE_TRUNCATE_FAILS)
-		request_restart(j, RESTART_REORDERED);
+		request_restart(j, RESTART_LATE_TRUNCATE);
 	sched_link_remove(&j->pending_link);
 	if (!data_is_over(s, j)) {
 		if (must_reopen(s, j))
@@ -156,15 +156,16 @@ static int
 must_empty_target(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return !is_whole(j) && !j->target.open_trunc_sent && !must_truncate_late(j) &&
-	    !j->target.possible_source && !is_untouched(j);
+	return !is_whole(j) && !j->target.open_trunc_sent &&
+	    !must_truncate_late(j) && !j->target.possible_source &&
+	    !is_untouched(j);
 }
 
 /*
- * Returns 1 if a file that is uploaded has to be cut. What is restarted may be
- * its own source, or be written by another connection before a late cut is
- * done. Nothing is cut without need: some servers empty a file before they set
- * its size.
+ * Returns 1 if an upload has to be truncated at its end. A file that restarts is
+ * not: it may be its own source, or another connection may have written it again
+ * before the server executes the truncation. Nothing is truncated without need,
+ * because some servers empty a file before they set its size.
  */
 static int
 must_truncate_last(const struct sched *s, const struct sched_entry *j)
@@ -201,11 +202,11 @@ sets_dir_attrs(const struct sched *s, const struct sched_entry *j)
 }
 
 /*
- * The order of the requests, and of local work, of each kind of entry. A step
- * is taken if its condition holds when the one before it is over; those after a
- * failure are in sched-replies.c. In the place of OP_DATA_DONE is all data
- * before it: the extents, with OP_SETSIZE_0 before the first WRITE and
- * OP_SETSIZE_END behind the last one.
+ * The order of the requests, and of local work, of each kind of entry. After a
+ * step comes the next one whose condition holds then; an OPEN that succeeds leads
+ * to OP_DATA_DONE. Between OPEN and OP_DATA_DONE all data is transferred, with
+ * OP_SETSIZE_0 before the first WRITE and OP_SETSIZE_END after the last one.
+ * sched-replies.c has the steps that only a failure leads to.
  */
 struct step {
 	enum sched_op op;
@@ -332,15 +333,16 @@ seq_closed(struct sched *s, struct sched_entry *j)
 }
 
 /*
- * OP_FSTAT_SIZE follows if OP_SETSIZE_FINAL fails. A file of which nothing was
- * sent, or not all, rather restarts: it has no OP_SETSIZE_END, and
- * would always wait.
+ * Returns 1 if OP_FSTAT_SIZE follows an OP_SETSIZE_FINAL that fails, so that the
+ * next step has to wait for its reply. Files without OP_SETSIZE_END (no data was
+ * sent, or it has holes) do not wait, and restart if it fails.
  */
 static int
 asks_size_after_failure(const struct sched_entry *j)
 {
 	return is_whole(j) &&
-	    (j->restart.open_trunc || (!j->target.has_holes && j->extents.cursor > 0));
+	    (j->restart.open_trunc || (!j->target.has_holes &&
+	    j->extents.cursor > 0));
 }
 
 int
