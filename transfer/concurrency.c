@@ -60,8 +60,10 @@ concurrency_restarts(struct sched *s, struct sched_entry *j)
 		request_restart(j, RESTART_SERVER_BUSY);
 		return 1;
 	}
-	if (j->restart.limit_before != 0)		/* the server was not strict */
-		s->limit = (uint32_t)min_u64(j->restart.limit_before, s->max_limit);
+	/* The server was not strict. */
+	if (j->restart.limit_before != 0)
+		s->limit = (uint32_t)min_u64(j->restart.limit_before,
+		    s->max_limit);
 	j->restart.limit_before = 0;
 	return 0;
 }

@@ -216,7 +216,8 @@ sched_conn_enter(struct sched *s, struct sched_entry *j)
 {
 	if (needs_conn(j)) {
 		j->owner = sched_conn_least_busy(s);
-		if (s->truncate_unreliable || (j->restart.exclude_conns >> j->owner & 1) !=
+		if (s->truncate_unreliable || (j->restart.exclude_conns >>
+		    j->owner & 1) !=
 		    0)
 			j->owner = 0;
 		s->conn[j->owner].files++;

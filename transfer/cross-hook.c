@@ -134,8 +134,8 @@ relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
 	if (n == 0)
 		return;
 	t->stream = t->dest_stream;
-	while ((r = sched_relay(t->sched, a->entry, a->off, told->len, &next)) ==
-	    1 && next.op == OP_SETSIZE_0)
+	while ((r = sched_relay(t->sched, a->entry, a->off, told->len,
+	    &next)) == 1 && next.op == OP_SETSIZE_0)
 		cross_send(t, file, &next);
 	if (r == -1)
 		fatal_f("out of memory");

@@ -68,7 +68,8 @@ find_new_owner(const struct sched *s, const struct sched_entry *j)
 			continue;
 		if (l->helped_file == j && l->helper_state != HELPER_CLOSING)
 			return i;
-		if (l->helped_file == j || (j->restart.exclude_conns >> i & 1) != 0)
+		if (l->helped_file == j || (j->restart.exclude_conns >>
+		    i & 1) != 0)
 			continue;
 		if (best == SCHED_CONNS_MAX ||
 		    sched_conn_work(l) < sched_conn_work(&s->conn[best]))
@@ -248,7 +249,8 @@ failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
 			close_other_file(s, j);
 	} else {
 		/* A file with a mode of 0444 is written by its first handle. */
-		if (s->conf.put && j->target.exists_ours && result == RESULT_FAILED &&
+		if (s->conf.put && j->target.exists_ours && result ==
+		    RESULT_FAILED &&
 		    j->outcome != OUTCOME_FAILED && !s->interrupted) {
 			request_restart(j, RESTART_CANNOT_REOPEN);
 			j->restart.remove_first = 1;

@@ -8,13 +8,14 @@
  *
  * The requests that were in flight on the connection are forgotten, and its
  * extents are assigned again. A file that the connection owned moves to another
- * one. If it had not been opened yet, it begins with its first request. If it was
- * open, it is opened again (OP_REOPEN) without truncation before the next request
- * that needs a handle. A download has to be the same file then (OP_FSTAT_IDENTITY,
- * and OP_SAMPLE_REOPENED for its data). An upload has to have all the bytes that
- * were acknowledged; if not, it restarts. The extents that were not acknowledged
- * are sent again, and so are its size and attributes. A handle that was only to
- * be closed needs nothing: the loss has closed it.
+ * one. If it had not been opened yet, it begins with its first request. If it
+ * was open, it is opened again (OP_REOPEN) without truncation before the next
+ * request that needs a handle. A download has to be the same file then
+ * (OP_FSTAT_IDENTITY, and OP_SAMPLE_REOPENED for its data). An upload has to
+ * have all the bytes that were acknowledged; if not, it restarts. The extents
+ * that were not acknowledged are sent again, and so are its size and
+ * attributes. A handle that was only to be closed needs nothing: the loss has
+ * closed it.
  *
  * Requests in flight on a lost connection may still be executed at any later
  * time (suspended server, slow disk), so every request must be harmless when

@@ -63,7 +63,8 @@ file_free(struct file *file)
 int
 file_is_dir(const struct sched_entry *j)
 {
-	return sched_info(j).kind == KIND_DIR || sched_info(j).kind == KIND_DIR_NO_LIST;
+	return sched_info(j).kind == KIND_DIR || sched_info(j).kind ==
+	    KIND_DIR_NO_LIST;
 }
 
 void

@@ -584,7 +584,8 @@ files_from_poll(struct transfer *t)
 	if (!list.is_paused || list.entry == NULL)
 		return 0;
 	if (list.state == LIST_READING ? !is_readable() :
-	    list.dirs_to_end == NULL && sched_info(list.entry).pending_children > 0)
+	    list.dirs_to_end == NULL &&
+	    sched_info(list.entry).pending_children > 0)
 		return 0;
 	list.is_paused = 0;
 	sched_children(t->sched, list.entry, CHILDREN_RESUME);
@@ -679,7 +680,8 @@ files_from_entry_ended(struct transfer *t, struct file *file,
 {
 	if (file == list.root && sched_info(j).kind == KIND_DIR_END)
 		list.entry = NULL;
-	if (file->role == FILE_NAMED && sched_info(j).kind == KIND_DIR_NO_LIST &&
+	if (file->role == FILE_NAMED && sched_info(j).kind ==
+	    KIND_DIR_NO_LIST &&
 	    file->is_new)
 		note_dir_made(file);
 	if (file->role != FILE_PARENT_DIR)

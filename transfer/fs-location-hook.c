@@ -54,7 +54,8 @@ source_location(const struct transfer *t, unsigned int n,
 
 	for (i = 0; j != NULL && i < CANDIDATES_MAX; i++) {
 		file = sched_info(j).user;
-		if (sched_info(j).kind == KIND_FILE && file->size > 0 && n-- == 0) {
+		if (sched_info(j).kind == KIND_FILE && file->size > 0 && n-- ==
+		    0) {
 			location->file = file->src;
 			location->size = file->size;
 			return 0;

@@ -409,7 +409,8 @@ get_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 	    OP_SAMPLE_HELPER || (a->op == OP_FSTAT_IDENTITY && a->conn !=
 	    sched_info(a->entry).owner))
 		return;
-	file->failed |= a->op != OP_CLOSE || sched_info(a->entry).kind == KIND_FILE;
+	file->failed |= a->op != OP_CLOSE || sched_info(a->entry).kind ==
+	    KIND_FILE;
 	if (a->op == OP_CLOSE)
 		file_error(file, "close remote: %s", why);
 	else if (a->op == OP_STAT && file->role == FILE_OF_TREE)
@@ -491,7 +492,8 @@ truncate_local(struct transfer *t, struct file *file,
 	int whole = sched_info(a->entry).is_whole;
 
 	if (file->possible_source || (t->in_place ?
-	    sched_info(a->entry).restarts && !interrupted : file->start_off > 0 ?
+	    sched_info(a->entry).restarts && !interrupted :
+	    file->start_off > 0 ?
 	    !whole && off == file->start_off : whole == file->old_bytes_gone))
 		return;
 	debug("truncating at %llu", (unsigned long long)off);

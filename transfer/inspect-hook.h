@@ -7,9 +7,9 @@
  * inspect-hook: what a copy waits for, for those who ask.
  *
  * A copy prints the state of each file that has begun, its handle, its requests
- * in flight and what it waits for: on SIGUSR1; with -vvv each second; and with -v
- * once when nothing has moved for 30 s.
- * SIGUSR1 has its old meaning before the copy and after it.
+ * in flight and what it waits for: on SIGUSR1; with -vvv each second; and with
+ * -v once when nothing has moved for 30 s. SIGUSR1 has its old meaning before
+ * the copy and after it.
  *
  * Main thread only.
  */

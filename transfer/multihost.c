@@ -42,7 +42,8 @@ multihost_restarted(struct sched_entry *j)
 int
 multihost_is_other(const struct sched *s, const struct sched_entry *j)
 {
-	return j->kind == KIND_FILE && (s->env.other_hosts >> j->owner & 1) != 0;
+	return j->kind == KIND_FILE && (s->env.other_hosts >> j->owner & 1) !=
+	    0;
 }
 
 void
@@ -65,7 +66,8 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 	}
 	j->hosts->involved = 0;
 	j->hosts->unconfirmed_writes &= j->hosts->mismatch;
-	if (j->hosts->mismatch && (!j->hosts->had_mismatch || (s->env.other_hosts &
+	if (j->hosts->mismatch && (!j->hosts->had_mismatch ||
+	    (s->env.other_hosts &
 	    ~j->restart.exclude_conns) != 0))
 		multihost_restart_on_first(s, j);
 	j->hosts->had_mismatch |= j->hosts->mismatch;

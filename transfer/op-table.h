@@ -7,10 +7,10 @@
  * op-table: one row for each operation of the scheduler.
  *
  * An operation is an SFTP message with a purpose: OP_FSTAT_TYPE and
- * OP_FSTAT_SIZE are both an FSTAT, and differ in what follows the reply. The row
- * says all that depends on the operation alone, so that nobody has to ask which
- * operations share a property. sched-replies.c has a row for each with what
- * follows its reply.
+ * OP_FSTAT_SIZE are both an FSTAT, and differ in what follows the reply. The
+ * row says all that depends on the operation alone, so that nobody has to ask
+ * which operations share a property. sched-replies.c has a row for each with
+ * what follows its reply.
  *
  * No I/O, no upstream header.
  */

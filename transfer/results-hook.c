@@ -69,7 +69,8 @@ is_reported(const struct transfer *t, const struct sched_entry *j,
 	if (t->single_file || !report_is_wanted() || sched_info(j).kind ==
 	    KIND_DIR_END)
 		return 0;
-	return sched_info(j).kind == KIND_FILE ? file->begun_us != 0 : file->failed;
+	return sched_info(j).kind == KIND_FILE ? file->begun_us != 0 :
+	    file->failed;
 }
 
 static void

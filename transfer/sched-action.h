@@ -153,18 +153,22 @@ enum sched_result { RESULT_OK, RESULT_FAILED, RESULT_EOF };
  */
 struct sched_env {
 	/*
-	 * The server's limit of open handles, or the lower one of two servers; 0:
-	 * not known yet. The first other value counts.
+	 * The server's limit of open handles, or the lower one of two servers;
+	 * 0: not known yet. The first other value counts.
 	 */
 	uint64_t handle_limit;
-	/* bytes in flight, at most; one request of each connection is allowed */
+	/*
+	 * bytes in flight, at most; one request of each connection is allowed
+	 */
 	uint64_t window;
 	/*
-	 * A bit for each established connection, and for each that can take more
-	 * data now. Connection 0 is always established.
+	 * A bit for each established connection, and for each that can take
+	 * more data now. Connection 0 is always established.
 	 */
 	unsigned int established, writable;
-	/* a bit for each connection to another host than that of connection 0 */
+	/*
+	 * a bit for each connection to another host than that of connection 0
+	 */
 	unsigned int other_hosts;
 	/*
 	 * With 1 each connection has a limit of its own for bytes in flight, as
@@ -177,8 +181,8 @@ struct sched_env {
 	uint64_t stripe_min;
 	/*
 	 * Connections that write one file, at most, for several hosts that lock
-	 * their parts of it, each up to the next multiple of "align" bytes. 0: no
-	 * limit, no alignment.
+	 * their parts of it, each up to the next multiple of "align" bytes. 0:
+	 * no limit, no alignment.
 	 */
 	unsigned int max_writers;
 	uint32_t align;
@@ -194,7 +198,9 @@ struct sched_env {
 struct sched_begin {
 	/* Wanted: */
 
-	/* a temporary file, if fewer than "max_tempfiles" are in use; or NULL */
+	/*
+	 * a temporary file, if fewer than "max_tempfiles" are in use; or NULL
+	 */
 	const struct tempfile_conf *tempfile;
 	unsigned int max_tempfiles;
 	/* else stale temporary files beside the target are removed */
@@ -216,18 +222,18 @@ struct sched_begin {
 	/* It may go over several connections. Else it goes over one. */
 	int	 has_tempfile;
 	/*
-	 * Nothing may make the file shorter than it will be. If its connection is
-	 * lost, the server may execute a truncation after another connection has
-	 * written the file. So it is opened without SSH2_FXF_TRUNC, overwritten,
-	 * and truncated last. If OP_STAT does not find it, OP_OPEN_EXCL is tried
-	 * first.
+	 * Nothing may make the file shorter than it will be. If its connection
+	 * is lost, the server may execute a truncation after another connection
+	 * has written the file. So it is opened without SSH2_FXF_TRUNC,
+	 * overwritten, and truncated last. If OP_STAT does not find it,
+	 * OP_OPEN_EXCL is tried first.
 	 */
 	int	 no_truncate;
 	/*
 	 * OP_SETSIZE_0 comes. With 0, OP_OPEN or OP_OPEN_DEST has to use
 	 * SSH2_FXF_TRUNC, unless "no_truncate" forbids that. If OP_SETSIZE_0
-	 * fails, OP_FSTAT_TYPE follows: report RESULT_FAILED for a regular file,
-	 * and RESULT_OK for anything else.
+	 * fails, OP_FSTAT_TYPE follows: report RESULT_FAILED for a regular
+	 * file, and RESULT_OK for anything else.
 	 */
 	int	 truncates_late;
 };
@@ -261,7 +267,9 @@ struct sched_reply {
 	 * a server's file of which all was read.
 	 */
 	int	 possible_source;
-	/* TEMPFILE_STATVFS: bytes free in the file system of the staging file */
+	/*
+	 * TEMPFILE_STATVFS: bytes free in the file system of the staging file
+	 */
 	uint64_t free_space;
 };
 

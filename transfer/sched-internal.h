@@ -53,8 +53,8 @@ struct sched_link {
  *   DONE            or, with OUTCOME_RESTART  --------------------------+
  *
  * A file returns to DATA if its temporary file is abandoned, so that the copy
- * continues in place; if a connection is lost that had some of its bytes; and if
- * the reply to OP_FSTAT_TYPE shows that it is a device.
+ * continues in place; if a connection is lost that had some of its bytes; and
+ * if the reply to OP_FSTAT_TYPE shows that it is a device.
  *
  * Directories and messages have only QUEUED, OPENING and DONE.
  */
@@ -139,7 +139,8 @@ struct sched_hosts {
 
 /* The verification of a file: see verify-sched.h. */
 struct sched_verify {
-	int	 is_before_done;	/* what is next is verified after the copy */
+	/* what is next is verified after the copy */
+	int	 is_before_done;
 	int	 nothing_to_copy;	/* the target is complete */
 	uint64_t off;			/* bytes, of the next request */
 	uint32_t len;			/* likewise */
@@ -182,20 +183,25 @@ struct restart {
 enum setsize_0 {
 	SETSIZE_0_NOT,		/* not at all, or it was done */
 	SETSIZE_0_PENDING,	/* before the first WRITE */
-	SETSIZE_0_REFUSED	/* OP_FSTAT_TYPE asks whether it is a regular file */
+	/* OP_FSTAT_TYPE asks whether it is a regular file */
+	SETSIZE_0_REFUSED
 };
 
 /* The target of a copy. Sizes are bytes. */
 struct sched_target {
-	int	 stat_first;		/* OP_STAT or OP_STAT_DEST precedes OPEN */
+	/* OP_STAT or OP_STAT_DEST precedes OPEN */
+	int	 stat_first;
 	int	 exists_ours;		/* we made it, or its directory */
-	int	 tried_excl;		/* OP_OPEN_EXCL was sent, not for temp */
+	/* OP_OPEN_EXCL was sent, not for temp */
+	int	 tried_excl;
 	int	 no_truncate;		/* see struct sched_begin */
 	int	 possible_source;	/* see struct sched_reply */
-	uint64_t old_size;		/* most that was there; UINT64_MAX: unknown */
+	/* most that was there; UINT64_MAX: unknown */
+	uint64_t old_size;
 	enum setsize_0 setsize_0;
 	int	 write_answered;	/* a WRITE was answered */
-	uint64_t highest_sent;		/* end of the highest WRITE; kept by a restart */
+	/* end of the highest WRITE; kept by a restart */
+	uint64_t highest_sent;
 	int	 has_holes;		/* some bytes are not sent */
 	int	 is_truncated;		/* OP_SETSIZE_END has succeeded */
 	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
@@ -497,8 +503,8 @@ handle_is_lost(const struct sched_entry *j)
 }
 
 /*
- * The entry goes on to that state. Asserts that it may: no server can lead it to
- * another one. (walk.c)
+ * The entry goes on to that state. Asserts that it may: no server can lead it
+ * to another one. (walk.c)
  */
 void	walk_set_state(struct sched_entry *, enum entry_state);
 
@@ -561,7 +567,8 @@ static inline int
 data_is_over(const struct sched *s, const struct sched_entry *j)
 {
 	return (!has_more_data(j) && j->extents.npending == 0) ||
-	    j->outcome != OUTCOME_OK || j->target.setsize_0 == SETSIZE_0_REFUSED ||
+	    j->outcome != OUTCOME_OK || j->target.setsize_0 ==
+	    SETSIZE_0_REFUSED ||
 	    s->interrupted ||
 	    (has_tempfile(j) && tempfile_is_reverting(j->temp->file)) ||
 	    (is_reading_back(j) && j->verify->readback_stop);

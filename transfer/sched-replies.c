@@ -55,7 +55,8 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->start = 0;
 	verify_sched_drop(j);
 	j->outcome = OUTCOME_OK;
-	j->source.eof = j->source.read_past_size = j->source.zero_reads = j->handle.identity_pending = 0;
+	j->source.eof = j->source.read_past_size = j->source.zero_reads =
+	    j->handle.identity_pending = 0;
 	j->target = (struct sched_target){ .old_size = UINT64_MAX,
 	    .exists_ours = j->target.exists_ours,
 	    .highest_sent = j->target.highest_sent };
@@ -145,7 +146,8 @@ static int
 upload_target_looked_up(struct sched *s, struct sched_entry *j,
     enum sched_result result)
 {
-	int is_new = j->target.no_truncate && result != RESULT_OK && !j->target.tried_excl;
+	int is_new = j->target.no_truncate && result != RESULT_OK &&
+	    !j->target.tried_excl;
 
 	j->target.tried_excl |= is_new;
 	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_RESTART :
@@ -206,7 +208,7 @@ static int
 on_opendir(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
-	int restarts = 0;
+	int restarts;
 
 	(void)r;
 	if (result != RESULT_OK) {
@@ -235,7 +237,8 @@ on_readdir(struct sched *s, struct sched_entry *j,
 		raise_outcome(j, OUTCOME_FAILED);
 		sched_link_remove(&j->dir_end->queue);
 	}
-	j->dir.max_readdirs = (uint32_t)min_u64(2 * j->dir.max_readdirs, READDIRS_MAX);
+	j->dir.max_readdirs = (uint32_t)min_u64(2 * j->dir.max_readdirs,
+	    READDIRS_MAX);
 	if (!data_is_over(s, j))
 		schedule_step(s, j, OP_READDIR);
 	else if (j->in_flight == 0)

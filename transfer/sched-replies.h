@@ -7,8 +7,8 @@
  * sched-replies: decides what follows a reply to a request, and what follows
  * local work that the caller has done. A table has a function for each kind of
  * request. The replies to a verification, a temporary file, a helper connection
- * and a reopened file are passed on to verify-sched.h, tempfile-sched.h, stripe.h
- * and failover.h.
+ * and a reopened file are passed on to verify-sched.h, tempfile-sched.h,
+ * stripe.h and failover.h.
  *
  * No I/O, no clock, no upstream header.
  */

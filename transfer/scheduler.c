@@ -258,7 +258,9 @@ next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
 	    !sched_conn_continues_block(s, j, conn) && l->in_flight +
 	    REQUEST_OVERHEAD + len > sched_conn_limit(s, j, conn)))
 		return 0;
-	/* Bytes that a helper read before that FSTAT could be of an older file. */
+	/*
+	 * Bytes that a helper read before that FSTAT could be of an older file.
+	 */
 	if (j->verify != NULL && j->verify->fstat_with_first_read)
 		return j->owner == conn ? verify_sched_fstat_source(s, j, a) :
 		    0;
@@ -404,7 +406,8 @@ sched_next(struct sched *s, struct sched_action *a)
 	int r;
 
 	sched_local_done(s);
-	if ((oldest = sched_next_in_order(s, NULL)) != NULL && oldest->state == STATE_DONE)
+	if ((oldest = sched_next_in_order(s, NULL)) != NULL && oldest->state ==
+	    STATE_DONE)
 		return set_local_action(s, oldest, OP_PRINT, a);
 	/* The end of a temporary file makes a step. */
 	if ((r = next_pending_extent(s, a)) == 0 && (r =
@@ -422,8 +425,10 @@ static int
 can_truncate_end(const struct sched *s, const struct sched_entry *j)
 {
 	return s->has_handle_limit && ((s->conf.in_place &&
-	    !j->restart.open_trunc) || j->target.no_truncate) && !has_tempfile(j) &&
-	    j->source.eof && !j->target.possible_source && !j->target.has_holes && j->outcome != OUTCOME_FAILED &&
+	    !j->restart.open_trunc) || j->target.no_truncate) &&
+	    !has_tempfile(j) &&
+	    j->source.eof && !j->target.possible_source &&
+	    !j->target.has_holes && j->outcome != OUTCOME_FAILED &&
 	    j->in_flight > 0 && !target_fits(j, j->extents.cursor);
 }
 

@@ -8,48 +8,49 @@
  * which connection.
  *
  * A small file takes four round trips one after the other: OPEN, READ or WRITE,
- * the setting of its size, CLOSE. With one file at a time a tree takes four times
- * as many round trips as it has files. Here hundreds of files are in flight, each
- * in a state of its own (enum entry_state in sched-internal.h), so that one round
- * trip serves all of them.
+ * the setting of its size, CLOSE. With one file at a time a tree takes four
+ * times as many round trips as it has files. Here hundreds of files are in
+ * flight, each in a state of its own (enum entry_state in sched-internal.h), so
+ * that one round trip serves all of them.
  *
  * Order. The work is a list of entries in walk order, in which stock would do
  * them one after the other. A directory is two entries: the second one
  * (KIND_DIR_END) begins after everything below the directory is done. If the
- * server has announced its limit of open handles, entries below a directory begin
- * while the directory is still being listed; if the listing fails later, they are
- * copied nevertheless. Entries finish in any order, but OP_PRINT comes in walk
- * order, so that the user reads the messages of stock.
+ * server has announced its limit of open handles, entries below a directory
+ * begin while the directory is still being listed; if the listing fails later,
+ * they are copied nevertheless. Entries finish in any order, but OP_PRINT comes
+ * in walk order, so that the user reads the messages of stock.
  *
  * Data. Replies may arrive in any order. A download is written in order: data
  * that arrives early waits in memory and counts as in flight, so the local file
- * is a prefix of its source at any time. A file gets its size and is closed after
- * all of its data was acknowledged. A server that has announced its limit gets
- * these last requests together, any other one after the other.
+ * is a prefix of its source at any time. A file gets its size and is closed
+ * after all of its data was acknowledged. A server that has announced its limit
+ * gets these last requests together, any other one after the other.
  *
  * Old targets. An upload truncates an old file right before its first WRITE
  * (OP_SETSIZE_0), so that an interrupt or a lost connection leaves few files
- * empty or incomplete: one for each connection. No second file is truncated until
- * the server has truncated the first one. If it refuses, OP_FSTAT_TYPE asks
- * whether the target is a device, which is written without truncation. If the
- * target is a regular file, or the server answers in another order than it was
- * asked, the files that wait for OP_SETSIZE_0 restart and are truncated by OPEN.
- * A file that is written in place, or over another connection than connection 0,
- * is truncated after its last WRITE instead (OP_SETSIZE_END). If the server
- * refuses that, and OP_FSTAT_SIZE finds another size, the file restarts over
- * connection 0 and is truncated by OPEN; and so is each file after it.
+ * empty or incomplete: one for each connection. No second file is truncated
+ * until the server has truncated the first one. If it refuses, OP_FSTAT_TYPE
+ * asks whether the target is a device, which is written without truncation. If
+ * the target is a regular file, or the server answers in another order than it
+ * was asked, the files that wait for OP_SETSIZE_0 restart and are truncated by
+ * OPEN. A file that is written in place, or over another connection than
+ * connection 0, is truncated after its last WRITE instead (OP_SETSIZE_END). If
+ * the server refuses that, and OP_FSTAT_SIZE finds another size, the file
+ * restarts over connection 0 and is truncated by OPEN; and so is each file
+ * after it.
  *
  * Two servers. An entry has requests for both. A file is opened at the target
  * after it is open at the source, each READ becomes a WRITE, and both share one
- * window. OP_SETSIZE_0 waits until the first READ has brought data. A target that
- * was not copied completely is truncated by another OPEN, as in stock, unless no
- * data has arrived: then it stays as it was.
+ * window. OP_SETSIZE_0 waits until the first READ has brought data. A target
+ * that was not copied completely is truncated by another OPEN, as in stock,
+ * unless no data has arrived: then it stays as it was.
  *
- * Connections. Each has its share of the window, and files are opened ahead while
- * a connection lacks data. A file, or a link, is assigned to the connection with
- * the least work and keeps it; everything else uses connection 0. An idle
- * connection helps with a large file (stripe.h). If a connection is lost, others
- * take over its work (failover.h).
+ * Connections. Each has its share of the window, and files are opened ahead
+ * while a connection lacks data. A file, or a link, is assigned to the
+ * connection with the least work and keeps it; everything else uses connection
+ * 0. An idle connection helps with a large file (stripe.h). If a connection is
+ * lost, others take over its work (failover.h).
  *
  * sequence.c has the order of requests of each kind of entry in a table,
  * op-table.c a row for each kind of request, and sched-replies.c a function for
@@ -73,9 +74,11 @@ struct sched_info {
 	enum sched_kind kind;
 	void	*user;			/* of sched_add() */
 	unsigned int owner;		/* connection that has the file */
-	uint32_t pending_children;	/* of the end of a directory: not done */
+	/* of the end of a directory: not done */
+	uint32_t pending_children;
 	int	 has_failed;
-	int	 restarts;		/* after it is closed, unless interrupted */
+	/* after it is closed, unless interrupted */
+	int	 restarts;
 	/*
 	 * The source was read to its end, no data is missing, and the file has
 	 * neither failed nor restarts.
@@ -88,8 +91,8 @@ struct sched_info {
 	 */
 	int	 identity_pending;
 	/*
-	 * A truncation had no effect: OP_OPEN has to use SSH2_FXF_TRUNC. That is
-	 * safe, as a file of another size is not the source itself.
+	 * A truncation had no effect: OP_OPEN has to use SSH2_FXF_TRUNC. That
+	 * is safe, as a file of another size is not the source itself.
 	 */
 	int	 must_open_trunc;
 	/* a lost connection's server may still execute some for this file */
@@ -104,7 +107,8 @@ struct sched_stats {
 	uint32_t limit;			/* entries in flight, at most */
 	uint32_t active;		/* entries in flight */
 	unsigned int tempfiles;		/* files that have a temporary file */
-	unsigned int stale_removals;	/* files that wait for one, see now_us */
+	/* files that wait for one, see now_us */
+	unsigned int stale_removals;
 	unsigned int busy_conns;	/* connections that transfer a file */
 	uint32_t conn_files[SCHED_CONNS_MAX]; /* that begun, of each owner */
 	/*
@@ -215,8 +219,8 @@ void	sched_set_size(struct sched *, struct sched_entry *, uint64_t size);
 /*
  * Answers an OP_WRITE: "len" bytes of it were sent, from "off" on. A larger
  * "off" than the action has skips a hole; OP_SETSIZE_FINAL sets the size of the
- * file if it ends in one. A "len" of 0: nothing was sent, because the source has
- * ended, or after sched_fail() because it cannot be read.
+ * file if it ends in one. A "len" of 0: nothing was sent, because the source
+ * has ended, or after sched_fail() because it cannot be read.
  */
 void	sched_sent(struct sched *, uint32_t id, uint64_t off, uint32_t len);
 
@@ -254,10 +258,10 @@ int	sched_relay(struct sched *, struct sched_entry *, uint64_t off,
 int	sched_find(const struct sched *, uint32_t id, struct sched_action *);
 
 /*
- * Hands in a reply. Returns 0. Returns 1 if the request failed but the file will
- * be restarted, so that no error is to be reported. Returns -1 if the server
- * breaks the protocol: no such request, more data than requested, or twice no
- * data; -2: out of memory.
+ * Hands in a reply. Returns 0. Returns 1 if the request failed but the file
+ * will be restarted, so that no error is to be reported. Returns -1 if the
+ * server breaks the protocol: no such request, more data than requested, or
+ * twice no data; -2: out of memory.
  */
 int	sched_reply(struct sched *, uint32_t id, const struct sched_reply *);
 

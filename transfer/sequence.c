@@ -39,7 +39,8 @@ data_finished(struct sched *s, struct sched_entry *j)
 			raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, s->conf.cross ? OP_CLOSE_DEST : OP_CLOSE);
 	} else if (s->conf.cross && must_truncate_late(j) && is_whole(j)) {
-		j->target.setsize_0 = SETSIZE_0_NOT;	/* The source has no bytes. */
+		/* The source has no bytes. */
+		j->target.setsize_0 = SETSIZE_0_NOT;
 		schedule_step(s, j, OP_SETSIZE_0);
 	} else
 		schedule_step(s, j, OP_DATA_DONE);
@@ -162,10 +163,10 @@ must_empty_target(const struct sched *s, const struct sched_entry *j)
 }
 
 /*
- * Returns 1 if an upload has to be truncated at its end. A file that restarts is
- * not: it may be its own source, or another connection may have written it again
- * before the server executes the truncation. Nothing is truncated without need,
- * because some servers empty a file before they set its size.
+ * Returns 1 if an upload has to be truncated at its end. A file that restarts
+ * is not: it may be its own source, or another connection may have written it
+ * again before the server executes the truncation. Nothing is truncated without
+ * need, because some servers empty a file before they set its size.
  */
 static int
 must_truncate_last(const struct sched *s, const struct sched_entry *j)
@@ -203,10 +204,10 @@ sets_dir_attrs(const struct sched *s, const struct sched_entry *j)
 
 /*
  * The order of the requests, and of local work, of each kind of entry. After a
- * step comes the next one whose condition holds then; an OPEN that succeeds leads
- * to OP_DATA_DONE. Between OPEN and OP_DATA_DONE all data is transferred, with
- * OP_SETSIZE_0 before the first WRITE and OP_SETSIZE_END after the last one.
- * sched-replies.c has the steps that only a failure leads to.
+ * step comes the next one whose condition holds then; an OPEN that succeeds
+ * leads to OP_DATA_DONE. Between OPEN and OP_DATA_DONE all data is transferred,
+ * with OP_SETSIZE_0 before the first WRITE and OP_SETSIZE_END after the last
+ * one. sched-replies.c has the steps that only a failure leads to.
  */
 struct step {
 	enum sched_op op;
@@ -333,9 +334,9 @@ seq_closed(struct sched *s, struct sched_entry *j)
 }
 
 /*
- * Returns 1 if OP_FSTAT_SIZE follows an OP_SETSIZE_FINAL that fails, so that the
- * next step has to wait for its reply. Files without OP_SETSIZE_END (no data was
- * sent, or it has holes) do not wait, and restart if it fails.
+ * Returns 1 if OP_FSTAT_SIZE follows an OP_SETSIZE_FINAL that fails, so that
+ * the next step has to wait for its reply. Files without OP_SETSIZE_END (no
+ * data was sent, or it has holes) do not wait, and restart if it fails.
  */
 static int
 asks_size_after_failure(const struct sched_entry *j)
@@ -349,7 +350,8 @@ int
 seq_need_not_wait(const struct sched *s, const struct sched_entry *j)
 {
 	if (j->step == OP_CLOSE_DEST)
-		return !must_empty_target(s, j);	/* the other server is next */
+		/* the other server is next */
+		return !must_empty_target(s, j);
 	return s->has_handle_limit && (j->step == OP_FSETSTAT || j->step ==
 	    OP_FSYNC || (j->step == OP_SETSIZE_FINAL &&
 	    !asks_size_after_failure(j)));

@@ -8,11 +8,11 @@
  *
  * sequence.c has a table for each kind of entry: steps, and the condition under
  * which each is taken. The next step of an entry is on the agenda of the
- * scheduler until it is taken. A file that transfers data is in the queue of its
- * connection instead; when all data is acknowledged, or no more will come,
+ * scheduler until it is taken. A file that transfers data is in the queue of
+ * its connection instead; when all data is acknowledged, or no more will come,
  * seq_after() returns the step that follows. A server that has announced its
- * limit of handles gets the last requests of a file together, any other one after
- * the other.
+ * limit of handles gets the last requests of a file together, any other one
+ * after the other.
  *
  * No I/O, no clock, no upstream header.
  */

@@ -34,7 +34,8 @@ may_help(const struct sched *s, const struct sched_entry *j, unsigned int conn)
 {
 	return j->kind == KIND_FILE && is_open(j) && !j->restart.exclusive &&
 	    (s->env.max_writers == 0 || !s->conf.put || j->nhelpers + 1 <
-	    s->env.max_writers) && j->owner != conn && (j->restart.exclude_conns >> conn & 1) ==
+	    s->env.max_writers) && j->owner != conn &&
+	    (j->restart.exclude_conns >> conn & 1) ==
 	    0 && unmoved_bytes(j) >= min_rest(s, j) && !data_is_over(s, j);
 }
 

@@ -27,10 +27,11 @@ struct tempfile_conf;
 struct transfer;
 
 /*
- * tempfile_want() says in "*begin" whether a file that is uploaded should have a
- * temporary file: if it is large and ssh offers further connections; "*conf" has
- * to stay until sched_begin(). If that has granted it, call tempfile_begun(). A
- * large file without one has stale temporary files beside it removed.
+ * tempfile_want() says in "*begin" whether a file that is uploaded should have
+ * a temporary file: if it is large and ssh offers further connections; "*conf"
+ * has to stay until sched_begin(). If that has granted it, call
+ * tempfile_begun(). A large file without one has stale temporary files beside
+ * it removed.
  */
 void	tempfile_want(struct transfer *, struct file *, struct sched_entry *,
     struct tempfile_conf *conf, struct sched_begin *begin);

@@ -86,7 +86,8 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 	if (s->env.stripe_min == 0 || unmoved_bytes(j) < s->env.stripe_min)
 		return 0;
 	for (i = 1; i < s->nconns; i++) {
-		if (((s->env.established & ~j->restart.exclude_conns) >> i & 1) != 0 &&
+		if (((s->env.established & ~j->restart.exclude_conns) >>
+		    i & 1) != 0 &&
 		    s->conn[i].helped_file == NULL &&
 		    sched_link_is_empty(&s->conn[i].data))
 			return 1;
@@ -99,7 +100,8 @@ state_now(const struct sched *s, const struct sched_entry *j)
 {
 	return (struct tempfile_now){ .us = s->env.now_us, .contiguous_end =
 	    extents_contiguous_end(&j->extents), .cursor = j->extents.cursor,
-	    .highest_sent = j->target.highest_sent, .in_flight = j->temp->in_flight,
+	    .highest_sent = j->target.highest_sent, .in_flight =
+	    j->temp->in_flight,
 	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
 	    (j->outcome == OUTCOME_FAILED && !j->temp->write_error), .failed =
 	    j->temp->write_error, .restart = j->outcome == OUTCOME_RESTART,
@@ -135,7 +137,8 @@ static int
 next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 {
 	struct tempfile_now now = state_now(s, j);
-	uint64_t kept = tempfile_copied_bytes(j->temp->file, now.contiguous_end);
+	uint64_t kept = tempfile_copied_bytes(j->temp->file,
+	    now.contiguous_end);
 
 	if (tempfile_ask_at_end(j->temp->file, &now, l) == 1)
 		return 1;
@@ -147,7 +150,8 @@ next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 		if (tempfile_wants_restart(j->temp->file))
 			request_restart(j, RESTART_TEMPFILE);
 		/* What has the name is not ours. */
-		j->restart.remove_first &= !tempfile_is_not_renamed(j->temp->file);
+		j->restart.remove_first &=
+		    !tempfile_is_not_renamed(j->temp->file);
 		j->handle.state = HANDLE_CLOSED;
 		schedule_step(s, j, OP_DATA_DONE);
 	}
@@ -190,12 +194,14 @@ next_before_open(struct sched *s, struct sched_entry *j,
 
 	if (tempfile_ask_before_open(j->temp->file, &now, l) == 1)
 		return 1;
-	if ((way = tempfile_decide_open(j->temp->file, &now)) == TEMPFILE_UNDECIDED)
+	if ((way = tempfile_decide_open(j->temp->file, &now)) ==
+	    TEMPFILE_UNDECIDED)
 		return 0;
 	j->temp->is_undecided = 0;
 	if (s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);
-	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END : way == TEMPFILE_OPEN_OLD ?
+	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END : way ==
+	    TEMPFILE_OPEN_OLD ?
 	    OP_OPEN : OP_OPEN_EXCL);
 	return 0;
 }
@@ -210,7 +216,8 @@ tempfile_sched_opened(struct sched *s, struct sched_entry *j, int ok)
 	if (s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);
 	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
-	    tempfile_open_mode(j->temp->file, &number) == TEMPFILE_OPEN_OLD ? OP_OPEN : OP_OPEN_EXCL);
+	    tempfile_open_mode(j->temp->file, &number) == TEMPFILE_OPEN_OLD ?
+	    OP_OPEN : OP_OPEN_EXCL);
 	return 1;
 }
 
@@ -285,7 +292,8 @@ tempfile_sched_locate_write(const struct sched_entry *j, struct sched_action *a)
 {
 	a->at = a->off;
 	if (has_tempfile(j))
-		a->staging = tempfile_locate_write(j->temp->file, a->off, &a->at);
+		a->staging = tempfile_locate_write(j->temp->file, a->off,
+		    &a->at);
 }
 
 int

@@ -563,8 +563,8 @@ describe_leftovers(const struct transfer *t)
 		    conns_fs_temp_file(&t->conns));
 	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =
 	    sched_next_in_order(t->sched, j)) {
-		if ((line = tempfile_describe_leftover(sched_info(j).user, j)) ==
-		    NULL)
+		line = tempfile_describe_leftover(sched_info(j).user, j);
+		if (line == NULL)
 			continue;
 		text = all;
 		xasprintf(&all, "%s%s\r\n", text != NULL ? text : "", line);

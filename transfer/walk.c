@@ -78,7 +78,8 @@ walk_children_complete(struct sched *s, struct sched_entry *leave)
 void
 walk_want_children(struct sched *s, struct sched_entry *leave)
 {
-	struct sched_link *place = &s->want_children, *l = leave->dir.unlisted.next;
+	struct sched_link *place = &s->want_children, *l =
+	    leave->dir.unlisted.next;
 
 	if (!sched_link_is_empty(&leave->queue))
 		return;
@@ -101,7 +102,8 @@ listing_done(struct sched *s, struct sched_entry *j)
 	leave->dir.is_listing = 0;
 	if (j->outcome != OUTCOME_FAILED && !s->interrupted)
 		walk_want_children(s, leave);
-	else if (j->outcome != OUTCOME_FAILED || leave->dir.pending_children > 0)
+	else if (j->outcome != OUTCOME_FAILED ||
+	    leave->dir.pending_children > 0)
 		walk_children_complete(s, leave);
 	else {
 		sched_link_remove(&leave->queue);

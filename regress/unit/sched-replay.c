@@ -205,7 +205,8 @@ fails(const struct sched_action *a)
 {
 	if (a->op == OP_SETSIZE_0 || a->op == OP_FSTAT_TYPE)
 		return (a->op == OP_SETSIZE_0 && set.fixed) ||
-		    is_odd(sched_info(a->entry).user) == (a->op == OP_SETSIZE_0);
+		    is_odd(sched_info(a->entry).user) == (a->op ==
+		    OP_SETSIZE_0);
 	if (a->op == OP_SETSIZE_END || a->op == OP_SETSIZE_FINAL)
 		return set.fixed != 0;
 	if (a->op == OP_OPEN && set.blind && (set.apart >> a->conn & 1) != 0)
@@ -676,7 +677,8 @@ send(const struct sched_action *a)
 		return;
 	check_sent(n, a);
 	check_late(n, a);
-	r.dressed += a->op == OP_SETSTAT && sched_info(a->entry).kind == KIND_FILE;
+	r.dressed += a->op == OP_SETSTAT && sched_info(a->entry).kind ==
+	    KIND_FILE;
 	n->under_way++;
 	n->last += is_last(a->op);
 	r.requests++;
@@ -774,8 +776,8 @@ lose(unsigned int lane)
 		r.hashing -= p.a.op == OP_VERIFY_HASH ? p.a.len : 0;
 	}
 	sim_lose(&sim, lane);
-	for (j = sched_next_in_order(r.s, NULL); j != NULL; j = sched_next_in_order(r.s,
-	    j)) {
+	for (j = sched_next_in_order(r.s, NULL); j != NULL;
+	    j = sched_next_in_order(r.s, j)) {
 		n = sched_info(j).user;
 		if (sched_info(j).kind != KIND_FILE)
 			continue;
@@ -788,8 +790,8 @@ lose(unsigned int lane)
 	r.lost |= 1U << lane;
 	sched_conn_lost(r.s, lane);
 	/* Another lane that had it is its own now. */
-	for (j = sched_next_in_order(r.s, NULL); j != NULL; j = sched_next_in_order(r.s,
-	    j)) {
+	for (j = sched_next_in_order(r.s, NULL); j != NULL;
+	    j = sched_next_in_order(r.s, j)) {
 		n = sched_info(j).user;
 		if (sched_info(j).kind == KIND_FILE && !n->is_open &&
 		    (n->joined >> sched_info(j).owner & 1)) {

@@ -323,7 +323,8 @@ static void
 fstat_handle(struct sched_entry *j, enum op op)
 {
 	if (op == FSTAT_OLD)
-		tempfile_set_old(sched_info(j).tempfile_requester, !conf.special,
+		tempfile_set_old(sched_info(j).tempfile_requester,
+		    !conf.special,
 		    named->size * (uint64_t)KIB);
 	else
 		tempfile_set_tagged(sched_info(j).tempfile, is_tagged);
