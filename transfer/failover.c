@@ -131,10 +131,12 @@ move_file(struct sched *s, struct sched_entry *j)
 		return;
 	}
 	/*
-	 * The answer to what is in flight over the first connection says more.
+	 * Nothing was lost: it waits to be copied, for a reply over another
+	 * connection, or for its turn on connection 0.
 	 */
-	if (!was_open && (j->state == STATE_CONFIRMING || j->in_flight >
-	    0)) {
+	if (!was_open && (j->state == STATE_VERIFIED || j->state ==
+	    STATE_CONFIRMING || j->in_flight > 0 ||
+	    (!sched_link_is_empty(&j->queue) && op_info(j->step)->conn0))) {
 		sched_conn_move(s, j, sched_conn_least_busy(s));
 		return;
 	}

@@ -533,8 +533,12 @@ take_all_replies(struct transfer *t)
 		if ((m = conns_next(&t->conns, &i)) != NULL) {
 			t->stream = t->conns.stream[i];
 			take_reply(t, m);
-		} else if (i < CONNS_MAX)
+		} else if (i < CONNS_MAX) {
+			/* The next sched_update() must not bring it back. */
+			t->env.established &= ~(1U << i);
+			t->env.writable &= ~(1U << i);
 			sched_conn_lost(t->sched, i);
+		}
 	} while (m != NULL || i < CONNS_MAX);
 }
 
