@@ -856,6 +856,23 @@ VERIFIED='set asks 1'
 	[[ $output = *whole=5\ * ]]
 }
 
+# Each of these ended the program once, because a state was left in a way that nobody had
+# thought of: the connection is lost while a step of the file waits to be sent.
+@test "a connection that is lost between a comparison and the next request costs no file" {
+	run -0 run_replay "set conns 2" "set lose 1" "set lose_at 9" "set asks 1" \
+	    "set hash 700" "set pause 1" "put 1 5 100"
+	[[ $output = *whole=5\ * ]]
+	# on another host, which may have seen another file
+	run -0 run_replay "set conns 3" "set lose 1" "set lose_at 7" "set asks 1" \
+	    "set other_hosts 6" "put 1 5 3000"
+	[[ $output = *whole=5\ * ]]
+	# while a time that was wrong waits to be set
+	run -0 run_replay "set conns 3" "set lose_last 1" "set lose 1" "set lose_at 20" \
+	    "set preserve 1" "set wrong_mtime 2" "set lose2 2" "set lose2_at 26" \
+	    "set slow 1" "set slow_by 2" "put 1 60 100"
+	[[ $output = *whole=60\ * ]]
+}
+
 @test "a comparison that fails, is interrupted or loses its connection costs no other file" {
 	local op at
 	for op in verify_stat verify_hash readback_open readback_read readback_close \

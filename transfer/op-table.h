@@ -22,15 +22,11 @@
 
 #include "sched-action.h"
 
-/* Messages of draft-ietf-secsh-filexfer-02, by their numbers */
-enum sftp_message {
+/* Types of replies of draft-ietf-secsh-filexfer-02, by their numbers */
+enum sftp_reply {
 	SFTP_NONE = 0,			/* local work, or it varies */
-	SFTP_OPEN = 3, SFTP_CLOSE, SFTP_READ, SFTP_WRITE, SFTP_LSTAT,
-	SFTP_FSTAT, SFTP_SETSTAT, SFTP_FSETSTAT, SFTP_OPENDIR, SFTP_READDIR,
-	SFTP_REMOVE, SFTP_MKDIR, SFTP_RMDIR, SFTP_REALPATH, SFTP_STAT,
-	SFTP_RENAME,
 	SFTP_STATUS = 101, SFTP_HANDLE, SFTP_DATA, SFTP_NAME, SFTP_ATTRS,
-	SFTP_EXTENDED = 200, SFTP_EXTENDED_REPLY
+	SFTP_EXTENDED_REPLY = 201
 };
 
 /* Where a request gets its offset, or new size, from */
@@ -45,15 +41,14 @@ enum op_offset {
 struct op_info {
 	/* for messages, logs and the replay drivers */
 	const char *name;
-	enum sftp_message message;
 	/* type of a reply that is no SSH2_FXP_STATUS; SFTP_STATUS: none */
-	enum sftp_message reply;
+	enum sftp_reply reply;
 	enum op_offset offset;
 	/* between two servers it goes to the target */
 	unsigned int to_dest : 1;
 	/*
-	 * It goes over connection 0, because it changes a file by its name: a
-	 * lost connection might do that late, to another file.
+	 * Only connection 0 sends it, because it changes a file by its name:
+	 * the server of a lost connection might do that late, to another file.
 	 */
 	unsigned int conn0 : 1;
 	/*
@@ -63,7 +58,7 @@ struct op_info {
 	unsigned int late : 1;
 	/* A request of the verification: what follows it is OP_VERIFY. */
 	unsigned int verifies : 1;
-	/* It opens a lost file again, or looks at what was opened. */
+	/* A lost file is opened again by it, or compared after that. */
 	unsigned int reopens : 1;
 };
 

@@ -169,7 +169,7 @@ enum restart_reason {
 
 /* A restart, and what it leaves to the next attempt */
 struct restart {
-	enum restart_reason reason;	/* of the last one */
+	enum restart_reason reason;	/* of this attempt */
 	unsigned int exclude_conns;	/* bits: connections it must not use */
 	int	 open_trunc;		/* OPEN has to truncate */
 	int	 remove_first;		/* OP_REMOVE_OWN comes first */

@@ -55,6 +55,7 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->start = 0;
 	verify_sched_drop(j);
 	j->outcome = OUTCOME_OK;
+	j->restart.reason = RESTART_NONE;
 	j->source.eof = j->source.read_past_size = j->source.zero_reads =
 	    j->handle.identity_pending = 0;
 	j->target = (struct sched_target){ .old_size = UINT64_MAX,

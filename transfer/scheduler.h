@@ -143,7 +143,8 @@ void	sched_dump(const struct sched *, void (*print)(void *arg, void *user,
 /*
  * Reports that a connection other than connection 0 is lost. Its files and
  * extents are assigned to other connections. Do not hand in replies of it any
- * more, and forget the handles that it had.
+ * more, forget the handles that it had, and clear its bits in struct sched_env
+ * before the next sched_update().
  */
 void	sched_conn_lost(struct sched *, unsigned int conn);
 

@@ -104,7 +104,7 @@ state_now(const struct sched *s, const struct sched_entry *j)
 	    j->temp->in_flight,
 	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
 	    (j->outcome == OUTCOME_FAILED && !j->temp->write_error), .failed =
-	    j->temp->write_error, .restart = j->outcome == OUTCOME_RESTART,
+	    j->temp->write_error, .restart = j->restart.reason != RESTART_NONE,
 	    .server_caps = s->env.server_caps, .conns_wanted =
 	    s->env.conns_wanted, .helper_idle = helper_is_idle(s, j) };
 }

@@ -55,6 +55,10 @@
  *       known N     a put knows that what is there has N - 1 bytes at most
  *       no_truncate 0|1   the server empties or cuts no file that is open
  *       serve_late 0|1   it empties and writes in the order of its replies
+ *       lose_last 0|1   a lane is lost after the replies of the round trip,
+ *                   when what follows them waits to be sent
+ *       pause N     actions are taken up again after the next replies if an
+ *                   OP_VERIFY was done: each Nth one; 0: none
  *       links N     each Nth file of a get is a link, looked up first
  *       held N      likewise each file, and released N round trips later
  *       files N, unit N, window N, in_place 0|1, preserve 0|1,
@@ -139,6 +143,7 @@ static struct {
 	uint64_t widen, lose, lose_at, lose2, lose2_at;
 	uint64_t slow, slow_by, slow_each, round_us;
 	uint64_t other, mixed, changed, bad, disk, links, held;
+	uint64_t lose_last, pause;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
 
@@ -169,6 +174,7 @@ static struct {
 	struct sched_entry *held[SIM_REQUESTS];	/* not yet released */
 	uint64_t held_until[SIM_REQUESTS];
 	size_t	 nheld, nreleased;
+	uint64_t verified;		/* OP_VERIFY */
 } r;
 
 static uint64_t
@@ -805,15 +811,22 @@ lose(unsigned int lane)
 }
 
 static void
+lose_conns(void)
+{
+	if (set.lose != 0 && r.rounds == set.lose_at)
+		lose((unsigned int)set.lose);
+	if (set.lose2 != 0 && r.rounds == set.lose2_at)
+		lose((unsigned int)set.lose2);
+}
+
+static void
 answer_all(void)
 {
 	struct reply p;
 	size_t n, i;
 
-	if (set.lose != 0 && r.rounds == set.lose_at)
-		lose((unsigned int)set.lose);
-	if (set.lose2 != 0 && r.rounds == set.lose2_at)
-		lose((unsigned int)set.lose2);
+	if (!set.lose_last)
+		lose_conns();
 	sim_must(!set.unseen || r.rounds < 5000, "what is refused ends");
 	n = sim_round(&sim, set.order);
 	if (r.torn > r.most_torn)
@@ -822,6 +835,8 @@ answer_all(void)
 		memcpy(&p, sim.now[i].body, sizeof(p));
 		answer(&p);
 	}
+	if (set.lose_last)
+		lose_conns();
 	r.env.now_us = ++r.rounds * set.round_us;
 	sched_update(r.s, &r.env);
 	while (r.nreleased < r.nheld && !r.interrupted &&
@@ -991,6 +1006,20 @@ act(const struct sched_action *a)
 		print(a->entry, n);
 }
 
+/*
+ * Returns 1 if the loop goes to the replies before it asks for more, as that of
+ * the hook does when a verification has hashed local data.
+ */
+static int
+pauses(enum sched_op op)
+{
+	if (op != OP_VERIFY || set.pause == 0 || sim.n == 0 || ++r.verified %
+	    set.pause != 0)
+		return 0;
+	sched_local_done(r.s);
+	return 1;
+}
+
 static void
 copy(const char *way, int dirs, int nfiles, uint64_t size)
 {
@@ -1023,8 +1052,11 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	    NULL, "memory");
 	r.kept = 1;
 	for (;;) {
-		while (sched_next(r.s, &a) == 1)
+		while (sched_next(r.s, &a) == 1) {
 			act(&a);
+			if (pauses(a.op))
+				break;
+		}
 		if (sched_is_done(r.s))
 			break;
 		sim_must(sim.n > 0 || r.lost || r.nreleased < r.nheld,
@@ -1084,6 +1116,7 @@ setting(const char *key)
 	    { "round_us", &set.round_us }, { "other", &set.other },
 	    { "mixed", &set.mixed }, { "changed", &set.changed },
 	    { "bad", &set.bad }, { "disk", &set.disk },
+	    { "lose_last", &set.lose_last }, { "pause", &set.pause },
 	    { "links", &set.links }, { "held", &set.held },
 	    { "late_truncate", &set.clear }, { "device_every", &set.odd },
 	    { "known", &set.known },
