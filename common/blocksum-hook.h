@@ -12,7 +12,7 @@
  * scp, sftp and sftp-server do not link libcrypto.
  *
  * No state, no allocation. Thread safe. The offset of the descriptor does not
- * move.
+ * move; a pipe or socket is an error.
  */
 
 #ifndef HAYATE_BLOCKSUM_HOOK_H
@@ -26,16 +26,19 @@
 
 /*
  * Computes one checksum for each "block" bytes of the "len" bytes at offset
- * "off" and stores up to "max" of them in "sums", BLOCKSUM_LEN bytes each. The
- * last block ends with the range or at end of file, so it may be shorter. Block
- * size 0 means one checksum of the whole range, even of an empty one.
+ * "off" and stores up to "max" of them in "sums", BLOCKSUM_LEN bytes each;
+ * blocks after these are not read. The last block ends with the range or at end
+ * of file, so it may be shorter. Block size 0 means one checksum of the whole
+ * range, even of an empty one.
  *
- * "keep_going", if not NULL, is called before each block and after each MiB of
- * a block; if it returns 0, the computation stops with errno ECANCELED.
+ * "keep_going", if not NULL, is called before each block that is not empty and
+ * after each MiB of a block; if it returns 0, the computation stops with errno
+ * ECANCELED.
  *
  * Returns the number of checksums stored, or -1 with errno set if it stopped or
- * a read failed. If the file ends at or before "off", the number is 0, or 1
- * with block size 0.
+ * a read failed; ignore "sums" then. Reads interrupted by a signal are
+ * repeated. If the file ends at or before "off", the number is 0, or 1 with
+ * block size 0; with "max" 0 it is 0.
  */
 ssize_t	blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
     unsigned char *sums, size_t max, int (*keep_going)(void));

@@ -14,7 +14,11 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns microseconds, monotonic; upstream's monotime() is coarser. */
+/*
+ * Returns microseconds since an arbitrary moment, the same for all processes of
+ * the machine. Setting the time of day does not change it; on Linux it stands
+ * still during a suspend. Upstream's monotime() is coarser.
+ */
 static inline uint64_t
 clock_us(void)
 {

@@ -18,10 +18,18 @@
 
 struct hayopt;
 
-/* Reads the memory sizes again; the smallest value ever read counts. */
+/*
+ * Reads the sizes of the physical memory and of the control groups' limits
+ * (memlimit.h), and sets the defaults of WindowMax and WindowMemoryMax by the
+ * smallest value that was ever read; configured values stay. If the system does
+ * not tell its physical memory, the defaults become the smallest ones.
+ */
 void	machine_read_memory(void);
 
-/* As hayopt_get(); calls machine_read_memory() if that was never called. */
+/*
+ * As hayopt_get(), for callers that need window_max or window_memory_max. Calls
+ * machine_read_memory() if that was never called.
+ */
 const struct hayopt *machine_options(void);
 
 #endif /* HAYATE_MACHINE_HOOK_H */
