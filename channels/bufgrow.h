@@ -28,20 +28,25 @@
 
 /*
  * Returns the size to allocate for a buffer of "have" bytes that has to hold
- * "need" bytes: need if "have" is less than 32 KiB, otherwise at least need, at
- * most max (or need if that is more).
+ * "need" bytes, and may not be longer than "max". Below 32 KiB, and if "need"
+ * is "max" or more, that is exactly "need". Otherwise it is "have" and a half
+ * or a quarter more, at least "need" and at most "max".
  */
 size_t	bufgrow_size(size_t have, size_t need, size_t max);
 
 /*
  * Call it when "len" more bytes do not fit behind the content, which ends at
  * "size" while the first "off" of "have" allocated bytes are free. Returns 1 if
- * the content should move to the front instead, 0 if the buffer should grow.
+ * the content should move to the front instead, because "off" is a fifth of
+ * "have" and "len" fits then; 0 if the buffer should grow.
  */
 int	bufgrow_should_compact(size_t off, size_t size, size_t len,
     size_t have);
 
-/* Returns 1 if a reset should free an allocation of "have" bytes. */
+/*
+ * Returns 1 if a reset should free an allocation of "have" bytes: more than 512
+ * KiB.
+ */
 int	bufgrow_should_release(size_t have);
 
 /*
@@ -52,8 +57,10 @@ int	bufgrow_should_release(size_t have);
  * packet are such a case.
  *
  * bufgrow_padding() returns how many bytes to allocate beyond "alloc": 4096 if
- * it is 64 KiB or more, else 0. bufgrow_colour() returns at which offset from
- * "memory" the buffer begins, at most "padding".
+ * it is 64 KiB or more, else 0. bufgrow_colour() gets that result and the
+ * allocated memory, and returns at which offset in it the buffer begins: less
+ * than 4096, and 0 without padding. No buffer begins at the start of a page.
+ * The caller keeps the offset, which it needs to free the memory.
  */
 size_t	bufgrow_padding(size_t alloc);
 size_t	bufgrow_colour(size_t padding, const void *memory);

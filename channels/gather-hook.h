@@ -34,16 +34,20 @@ struct newkeys;
 
 /*
  * For channels.c: appends "len" bytes as a string to the packet that was begun,
- * and sends the packet. The data is read once, during the call. Returns 0, or
- * SSH_ERR_*, and then the connection has to end.
+ * and sends the packet, as sshpkt_put_string() and sshpkt_send() do; calls just
+ * these, which copy the data, if it is less than 8 KiB, if packets are
+ * compressed, or if gather_set_packet() has set no keys for this connection.
+ * Otherwise the data is read once. In both cases the caller may free it after
+ * the call. Returns 0, or SSH_ERR_*, and then the connection has to end.
  */
 int	gather_send(struct ssh *, const u_char *, size_t len);
 
 /*
- * For cipher/sending-hook.c, at each packet: sets the buffer in which the
- * connection's next packet will be assembled, and its keys. The caller passes
- * NULL keys if they do not support segments, if there are threads, or before
- * the keys are freed; gather_send() copies the data then.
+ * For the pipeline (cipher/), at each packet: sets the connection, the buffer
+ * in which its next packet will be assembled, and its keys. All three are kept,
+ * not copied. The caller passes NULL keys if they do not support segments, if
+ * there are threads, or before the keys or the connection are freed;
+ * gather_send() copies the data then.
  */
 void	gather_set_packet(struct ssh *, struct sshbuf **packet,
     const struct newkeys *);

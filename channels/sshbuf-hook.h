@@ -17,7 +17,11 @@
  * Consuming works in all of them, and reading in the first two: an EXTERNAL
  * buffer has a gap of undefined bytes until it is linearized. Whatever changes
  * an ATTACHED buffer, except by consuming, copies the content first, so callers
- * of sshbuf.h see no difference. A buffer belongs to one thread at a time.
+ * of sshbuf.h see no difference.
+ *
+ * A buffer made by sshbuf_from() or sshbuf_fromb(), and one that has such a
+ * child, is read-only. A buffer with impossible fields ends the process with
+ * SIGSEGV, in every function. A buffer belongs to one thread at a time.
  */
 
 #ifndef HAYATE_SSHBUF_HOOK_H
@@ -27,37 +31,42 @@
 
 struct sshbuf;
 
-/* Bytes: the largest window, and a quarter for peers that exceed it */
+/* 1.25 GiB: the largest window, and a quarter for peers that exceed it */
 #define SSHBUF_CHANNEL_MAX	((size_t)5 << 28)
 
 /*
- * Raises the limit of a buffer to "max_size" bytes; never lowers it. Returns 0,
- * or SSH_ERR_INVALID_ARGUMENT beyond SSHBUF_CHANNEL_MAX or for a read-only
- * buffer.
+ * Raises the limit of a buffer to "max_size" bytes; never lowers it. Allocates
+ * nothing. Returns 0, or SSH_ERR_INVALID_ARGUMENT beyond SSHBUF_CHANNEL_MAX or
+ * for a read-only buffer.
  */
 int	sshbuf_raise_max(struct sshbuf *, size_t max_size);
 
 /*
  * Returns memory of consumed content to the system: if it is 8 MiB or more, or
  * all beyond 4 MiB of an empty buffer. Copies an external part into its gap
- * first; does nothing to an attached or read-only buffer. Moves the content:
- * pointers into it become invalid, which is why sshbuf_consume() does not do
- * this.
+ * first. Does nothing to an attached or read-only buffer, nor to one whose
+ * memory is not of bufmap.h, as below 1 MiB and outside Linux; if the system
+ * refuses, the memory stays. Moves the content: pointers into it become
+ * invalid, which is why sshbuf_consume() does not do this.
  */
 void	sshbuf_trim(struct sshbuf *);
 
 /*
  * Makes "len" bytes at "p" the content of an empty buffer, without a copy. They
  * must stay readable and in place until release(arg) is called, exactly once:
- * when the buffer is reset, freed or changed. Consuming all of them does not
- * release them. Returns 0, or SSH_ERR_* with nothing attached.
+ * when the buffer is reset, freed, changed or given other content. Consuming
+ * all of them does not release them; sshbuf_unshare() then does. Returns 0, or
+ * SSH_ERR_* with nothing attached: SSH_ERR_INVALID_ARGUMENT if the buffer is
+ * not empty or "p" or "release" is NULL, SSH_ERR_NO_BUFFER_SPACE beyond its
+ * limit, SSH_ERR_BUFFER_READ_ONLY.
  */
 int	sshbuf_attach(struct sshbuf *, const void *p, size_t len,
     void (*release)(void *), void *arg);
 
 /*
- * Copies attached content into the buffer's own memory and releases it. Does
- * nothing if none is attached. Returns 0, or SSH_ERR_* with nothing changed.
+ * Copies attached content that was not consumed into the buffer's own memory,
+ * and calls release(arg). Does nothing if none is attached. Returns 0, or
+ * SSH_ERR_* with nothing changed.
  */
 int	sshbuf_unshare(struct sshbuf *);
 
@@ -65,7 +74,7 @@ int	sshbuf_unshare(struct sshbuf *);
 struct sshbuf_external {
 	const unsigned char *data;	/* the caller's memory */
 	size_t	 at;		/* its position, from sshbuf_ptr() on */
-	size_t	 len;		/* bytes; 0: no part is external */
+	size_t	 len;		/* bytes; 0: no external part */
 };
 
 /*
@@ -74,14 +83,22 @@ struct sshbuf_external {
  * readers of the buffer away from it, and the data unchanged, until
  * sshbuf_linearize(), or until the buffer is reset or freed. More may be
  * appended behind them; consuming or growing linearizes the buffer, as does
- * another call, because there is one part at a time. Returns 0 or SSH_ERR_*.
+ * another call, because there is one part at a time. Attached content is copied
+ * first. No callback says that the data is no longer needed. Returns 0, or
+ * SSH_ERR_* with nothing appended.
  */
 int	sshbuf_put_external(struct sshbuf *, const void *, size_t len);
 
-/* Returns the external part. */
+/*
+ * Returns a copy of the description of the external part; all 0 if there is
+ * none.
+ */
 struct sshbuf_external sshbuf_external(const struct sshbuf *);
 
-/* Copies the external part into its gap, if there is one. */
+/*
+ * Copies the external part into its gap and forgets it, if there is one. Cannot
+ * fail.
+ */
 void	sshbuf_linearize(struct sshbuf *);
 
 #endif /* HAYATE_SSHBUF_HOOK_H */

@@ -37,22 +37,32 @@ struct timespec;
  * Starts counting. "sampled", if not NULL, is called after poll(), at most ten
  * times a second, with the counters of that moment, even if the connection has
  * no TCP_INFO. A second call restarts STAT_TIME, keeps all other counters and
- * replaces "sampled".
+ * replaces "sampled", also by NULL. Both calls copy MaxRate to STAT_MAX_RATE.
  */
 void	stalls_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 
-/* Returns the counters of this moment; all 0 before stalls_begin(). */
+/*
+ * Takes a sample, which counts in STAT_SAMPLES, and returns a copy of the
+ * counters; all 0 before stalls_begin(). Once the connection is closed, returns
+ * those of the last sample. Does not call "sampled".
+ */
 struct stall_stats stalls_read(struct ssh *);
 
 /*
- * Notes what a channel waits for, and raises STAT_OWN_WINDOW and
- * STAT_PEER_WINDOW to its windows; ignores a channel with a terminal. Call it
- * for each open channel while channel_prepare_poll() runs: notes made before
- * are lost.
+ * Notes for the next poll() whether the channel's peer window is used up, its
+ * input is open, and its output holds data, and raises STAT_OWN_WINDOW and
+ * STAT_PEER_WINDOW to its windows. Ignores a channel with a terminal, and does
+ * nothing before stalls_begin(). Call it for each open channel while
+ * channel_prepare_poll() runs: notes made before are lost.
  */
 void	stalls_note_channel(const struct Channel *);
 
-/* Call channel_prepare_poll() and channel_after_poll() and measure between. */
+/*
+ * In place of channel_prepare_poll() and channel_after_poll(), which they call
+ * with their arguments, counting or not. The first clears the notes and then
+ * decides what this poll() waits for; the second adds the time between both,
+ * and may sample and call "sampled" before it handles the channels.
+ */
 void	stalls_prepare_poll(struct ssh *, struct pollfd **, u_int *, u_int *,
     u_int, struct timespec *);
 void	stalls_after_poll(struct ssh *, struct pollfd *, u_int);

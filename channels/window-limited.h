@@ -10,12 +10,12 @@
  * holds at least half: the path is empty before new credit arrives. If the path
  * holds less, the bytes have arrived, and a slow reader at the far end
  * withholds the credit. If the RTT has grown by a half, there is a queue on the
- * path, and more credit would make it longer. The caller decides this at each
- * call.
+ * path, and more credit would make it longer. The caller decides this before
+ * each call, and writes the message (wtune-hook.c).
  *
- * Only the peer can raise its window, so the user is told once, and only if it
- * cost something: if the window has limited for a second, and for half of the
- * present span, which lasts up to 4 seconds.
+ * Only the peer can raise its window, so one message per channel is enough, and
+ * only if the limit cost something: if the window has limited for a second, and
+ * for half of the present span, which lasts up to 4 seconds.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.
@@ -26,20 +26,24 @@
 
 #include <stdint.h>
 
-/* Of one channel; zero it before its first use. */
+/*
+ * Of one channel; zero it before its first use. Only "reported" is for callers.
+ */
 struct window_limited {
-	uint64_t updated_us;	/* time of the last call */
-	uint64_t since_us;	/* when the present span of 4 s began */
-	uint64_t limited_us;	/* time in that span with is_limited set */
+	uint64_t updated_us;	/* time of the last call; 0: none */
+	uint64_t since_us;	/* when the present span began */
+	uint64_t limited_us;	/* sum in that span, while was_limited */
 	int	 was_limited;	/* is_limited at the last call */
 	int	 reported;	/* 1 once the function has returned 1 */
 };
 
 /*
  * Call it whenever data moves, with is_limited set if the window limits from
- * now on. A call more than a second after the last one, or more than 4 seconds
- * after the span began, begins a new span and returns 0. Otherwise returns 1 if
- * the user should be told now: at most once, and never if is_limited is 0.
+ * now on; the time since the last call counts as that call said. A first call,
+ * one more than a second after the last, or more than 4 seconds after the span
+ * began, begins a new span and returns 0. Otherwise returns 1 if the user
+ * should be told now, and sets "reported": at most once, and never if
+ * is_limited is 0. Later calls return 0 and need not be made.
  */
 int	window_limited_update(struct window_limited *, int is_limited,
     uint64_t now_us);
