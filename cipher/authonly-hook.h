@@ -13,8 +13,9 @@
  * were refused does not name them again.
  *
  * No mode is named before authonly_start(), which runs after authentication: in
- * ssh before its loop, and in the sshd process that serves the session. One
- * connection per process. Main thread only.
+ * ssh before its loop, and in the sshd process that serves the session. Until
+ * then proposals are not changed, and authonly_decide_now() returns
+ * AUTHONLY_NOT_AUTHENTICATED. One connection per process. Main thread only.
  */
 
 #ifndef HAYATE_AUTHONLY_HOOK_H
@@ -34,21 +35,25 @@ struct newkeys;
 /*
  * In kex_send_kexinit(): rewrites the proposal in ssh->kex->my, with the modes
  * that fit both sides (authonly-proposal-hook.h) or without any, and calls
- * modes_withheld() if that applies. Returns 0 or SSH_ERR_*.
+ * modes_withheld() if that applies. Before authonly_start() it does nothing.
+ * Returns 0 or SSH_ERR_*.
  */
 int	authonly_edit_proposal(struct ssh *);
 
 /*
  * In ssh_set_newkeys(), for the direction "mode", MODE_IN or MODE_OUT: refuses
- * "none" and GMAC if our KEXINIT did not name them, and "none" without an
- * encrypt-then-MAC MAC. Then notes the mode and the cipher in force, and in a
- * client whether its modes were refused; calls mode_changed() if that applies.
+ * "none" and GMAC if our KEXINIT did not name them
+ * (SSH_ERR_NO_CIPHER_ALG_MATCH), and "none" without an encrypt-then-MAC MAC
+ * (SSH_ERR_NO_MAC_ALG_MATCH), each with an error line. Then notes the mode and
+ * the cipher in force, and in a client whether its modes were refused; calls
+ * mode_changed() if that applies. A client also keeps the server's lists, for
+ * later decisions.
  *
  * Changes "*max_blocks", how many cipher blocks the key may protect, where
- * authonly_max_key_bytes() has a limit; or to 1 if the key has to be replaced
- * at once, because the order of MACs was not the user's. "rekey_limit" is
- * RekeyLimit in bytes, 0 for none. Returns 0 or SSH_ERR_*, which ends the
- * connection.
+ * authonly_max_key_bytes() has a limit and "Hayate no" is not set; or to 1 if
+ * the key has to be replaced at once, because the order of MACs was not the
+ * user's. "rekey_limit" is RekeyLimit in bytes, 0 for none; the lower limit
+ * counts. Returns 0 or SSH_ERR_*, which ends the connection.
  */
 int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
@@ -56,9 +61,11 @@ int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
 /*
  * In channel_request_start(), channel_new(), and other places before something
  * private is sent. If the request, the channel type or the reason "why" is
- * private, all that we send after the call is encrypted, until the connection
- * ends. They may block, as authonly_start_encryption() does. The first function
- * calls before_request() after that.
+ * private (authonly_classify_*()), as unknown types are, they call
+ * authonly_set_private() and authonly_start_encryption(), which may block: all
+ * that we send after the call is encrypted, until the connection ends.
+ * AUTHONLY_PUBLIC does nothing. The first function calls before_request() after
+ * that, private or not.
  */
 void	authonly_encrypt_before_request(struct ssh *, int channel,
     const char *type);
@@ -69,7 +76,10 @@ void	authonly_encrypt_before(struct ssh *, enum authonly_private);
  * For the two sides, ssh/authonly-client-hook.c and sshd/authonly-server-hook.c
  */
 
-/* Callbacks of one side; the structure must exist until the process ends. */
+/*
+ * Callbacks of one side; the structure must exist until the process ends. None
+ * is called before authonly_start().
+ */
 struct authonly_side {
 	int	server;		/* 1: server, 0: client */
 	/*
@@ -93,47 +103,61 @@ struct authonly_side {
 };
 
 /*
- * Call it after authentication: from now on the modes may be named. "asked" is
- * 1 in a client whose user wants a mode (NoneSwitch).
+ * Call it once, after authentication: from now on the modes may be named; no
+ * key exchange is started. "asked" is 1 in a client whose user wants a mode
+ * (NoneSwitch); a server passes 0.
  */
 void	authonly_start(const struct authonly_side *, int asked);
 
-/* Returns AUTHONLY_OFFER if the modes may be named now, or why not. */
+/*
+ * Returns AUTHONLY_OFFER if the modes may be named in a key exchange now, or
+ * why not. Says nothing about the mode in force.
+ */
 enum authonly_answer authonly_decide_now(struct ssh *);
 
 /*
  * Returns why a client's data is encrypted, as the clause behind "because";
- * never NULL. Call it only while no mode is in force.
+ * never NULL, and constant. AUTHONLY_OFFER counts as a refusal by the server
+ * here, so call it only while no mode is in force and none is being negotiated.
  */
 const char *authonly_explain_encryption(struct ssh *);
 
 /*
  * Call it in a client, once authonly_decide_now() has returned AUTHONLY_OFFER.
- * Blocks for a key exchange that names the modes, after one in progress. If the
- * server refuses them, but the order of MACs that was sent for "none" has led
- * to another MAC than the user's order would have, blocks for one more.
- * Dispatches messages meanwhile. Ends the process if an exchange fails.
+ * Forgets an earlier refusal and blocks for a key exchange that names the
+ * modes, after one in progress. If the server refuses them, but the order of
+ * MACs that was sent for "none" has led to another MAC than the user's order
+ * would have, blocks for one more. Dispatches messages meanwhile.
+ * authonly_mode_in_force() has the result. Ends the process if an exchange
+ * fails.
  */
 void	authonly_negotiate(struct ssh *);
 
 /*
- * Returns the mode in force in either direction, with its MAC, as text for the
- * user, which the next keys free; NULL if data is encrypted.
+ * Returns the mode in force in either direction, that of sending first, as text
+ * for the user: GMAC's name, or "none with" its MAC. The next keys of that
+ * direction free it. NULL if data is encrypted in both directions.
  */
 const char *authonly_mode_in_force(void);
 
-/* Returns the name of the cipher for sending; NULL before the first keys. */
+/*
+ * Returns the name of the cipher for sending, which may be a mode, cut to 63
+ * bytes; NULL before the first keys. The next keys overwrite it.
+ */
 const char *authonly_cipher_in_force(void);
 
 /*
- * Returns 1 if a mode is in force, or may be in force once the key exchange in
- * progress has ended.
+ * Returns 1 if a mode is in force in either direction, or may be in force once
+ * the key exchange in progress, for which we have named modes, has ended; else
+ * 0. ssh->kex must exist.
  */
 int	authonly_in_force_or_pending(struct ssh *);
 
 /*
  * authonly_set_private() notes that private data follows, so that no mode is
- * named any more; the first reason is kept. It does not start encryption.
+ * named any more; the first reason is kept until the process ends.
+ * AUTHONLY_PUBLIC changes nothing, and authonly_get_private() returns it if
+ * there is no reason. Neither starts encryption.
  */
 void	authonly_set_private(enum authonly_private);
 enum authonly_private authonly_get_private(void);
@@ -142,8 +166,10 @@ enum authonly_private authonly_get_private(void);
  * Makes sure that all that we send from now on is encrypted: starts a key
  * exchange if a mode is in force, and does not wait for it, because packets
  * wait for the new keys. Blocks only while an exchange that named modes is in
- * progress already, and dispatches messages meanwhile. Call
- * authonly_set_private() first.
+ * progress already, and dispatches messages meanwhile. Does nothing in a mux
+ * client, for which the master does this. Ends the process if an exchange
+ * fails, or after 100 calls that block within each other. Call
+ * authonly_set_private() first, or the new exchange may name the modes again.
  */
 void	authonly_start_encryption(struct ssh *);
 

@@ -16,6 +16,7 @@
  * direction_forget_keys() leads back to KEYS_UPSTREAM from both.
  *
  * For the files of pipeline-hook.h only, and for the thread that owns the pool.
+ * Only the jobs themselves run in other threads.
  */
 
 #ifndef HAYATE_DIRECTION_HOOK_H
@@ -38,12 +39,16 @@ enum keys_state {
 	KEYS_PIPELINE		/* every packet comes through the pipeline */
 };
 
-/* A packet, with the input of the thread that seals or opens it */
+/*
+ * A packet, with the input of the thread that seals or opens it. Between
+ * direction_submit() and packetq_finish() only the job may touch it. It owns
+ * both buffers; "wire" is empty in incoming ones.
+ */
 struct crypt_job {
 	struct packet_job packet;	/* must be first: the queue's part */
 	struct direction *direction;
 	struct stream_position position;
-	struct sshbuf	*plain;		/* plaintext, the input or result */
+	struct sshbuf	*plain;		/* plaintext: input or result */
 	struct sshbuf	*wire;		/* outgoing: the sealed packet */
 	const u_char	*in;		/* incoming: sealed, as it was read */
 };
@@ -52,50 +57,57 @@ struct direction {
 	const int	 mode;		/* MODE_IN, MODE_OUT */
 	struct ssh	*ssh;		/* its connection; NULL: none yet */
 	enum keys_state	 state;
-	struct sealer_keys keys;	/* KEYS_PIPELINE: upstream owns them */
+	struct sealer_keys keys;	/* in KEYS_PIPELINE; else zero */
 	struct sealer	 sealer[POOL_MAX + 1];	/* by worker (pool.h) */
-	unsigned int	 nsealers;	/* initialised entries of "sealer" */
+	unsigned int	 nsealers;	/* initialised ones; 0 is the owner's */
 	struct packetq	 queue;		/* of struct crypt_job, oldest first */
 	struct packet_job *spare;	/* unused jobs, for new packets */
 	unsigned int	 nspare;	/* its length */
-	u_int64_t	 seen_bytes;	/* bytes before the last packet */
-	u_int64_t	 crypto_us;	/* total duration of removed jobs */
+	u_int64_t	 seen_bytes;	/* in the stream, at the last packet */
+	u_int64_t	 crypto_us;	/* sum of the "us" of removed jobs */
 };
 
 extern struct direction pipeline_directions[];	/* by MODE_IN, MODE_OUT */
 
 /*
- * Makes the cipher contexts that the owner and this number of threads lack.
- * Returns for how many threads besides the owner there are contexts: more if
- * there were more, fewer if some could not be made, -1 if not even the owner
- * has one.
+ * Makes the cipher contexts that the owner and this number of threads lack; an
+ * error is logged for debugging. Returns for how many threads besides the owner
+ * there are contexts: more if there were more, fewer if some could not be made,
+ * -1 if not even the owner has one. At most POOL_MAX.
  */
 int	direction_make_sealers(struct direction *, unsigned int threads);
 
 /*
  * Goes over to KEYS_PIPELINE with these keys, which upstream owns and must keep
  * until direction_forget_keys(). Returns 1; or 0 if the cipher is unsupported
- * (CBC) or there is no memory for the contexts of all threads: upstream's code
- * has to go on then, until the next keys.
+ * (CBC) or there is no memory for the contexts of all threads, with a debug
+ * line: upstream's code has to go on then, until the next keys. In
+ * KEYS_UNSUPPORTED it only returns 0.
  */
 int	direction_use_keys(struct direction *, const struct newkeys *,
     unsigned int threads);
 
-/* Goes back to KEYS_UPSTREAM, frees all contexts. The queue must be empty. */
+/*
+ * Goes back to KEYS_UPSTREAM, frees all contexts and zeroes "keys". The queue
+ * must be empty.
+ */
 void	direction_forget_keys(struct direction *);
 
 /*
- * Queues a packet of "len" bytes, from its length field to its padding. The
- * caller then sets its input ("plain", or "in" and "packet.source") and calls
- * direction_submit(). Returns NULL if out of memory.
+ * Queues a packet of "len" bytes, from its length field to its padding, as
+ * PACKET_WAITING. The caller then sets its input and calls direction_submit():
+ * swaps the plaintext with "plain", or sets "in" and "packet.source", whose
+ * bytes must stay in place until the job is finished. Returns NULL if out of
+ * memory, with nothing queued. The direction owns the job.
  */
 struct crypt_job *direction_queue_packet(struct direction *,
     struct stream_position, size_t len);
 
 /*
  * Gives the job to the threads, and restarts those that have ended, unless the
- * packet is too short for that or no threads are wanted. In that case the owner
- * does it later, in packetq_finish().
+ * packet is too short for that or there are no threads. In that case nothing
+ * happens, and the owner does it later, in packetq_finish(). A job wipes the
+ * plaintext that it has sealed.
  */
 void	direction_submit(struct crypt_job *);
 
@@ -103,12 +115,17 @@ void	direction_submit(struct crypt_job *);
 struct crypt_job *direction_first(struct direction *);
 
 /*
- * Removes the oldest packet, whose job must be finished, and keeps its buffers
- * for later packets.
+ * Removes the oldest packet, whose job must be finished, adds its time to
+ * "crypto_us", and keeps its buffers for later packets; once the queue is
+ * empty, only five. The queue must not be empty.
  */
 void	direction_remove_first(struct direction *);
 
-/* Finishes and discards all packets, forgets the keys, frees all memory. */
+/*
+ * Finishes and discards all packets, whatever their results, forgets the keys,
+ * frees all memory, and makes the direction free for another connection.
+ * Returns when no thread has a job of it.
+ */
 void	direction_close(struct direction *);
 
 /*
@@ -116,34 +133,48 @@ void	direction_close(struct direction *);
  */
 
 /*
- * Returns 1 if this packet goes through the pipeline, 0: upstream's code. May
- * first change the number of threads, and give the direction this connection
- * and these keys.
+ * Returns 1 if this packet goes through the pipeline, 0: upstream's code, as
+ * without keys, before pipeline_allow_threads(), with "CipherThreads off",
+ * while autoscale.h is AUTOSCALE_OFF, and for another connection than the
+ * direction's. Call it once for each packet, because it counts bytes. May first
+ * change the number of threads, and give the direction this connection and
+ * these keys. Once it has returned 1, it does so until the keys change.
  */
 int	pipeline_takes_packet(struct ssh *, struct direction *,
     const struct newkeys *, const struct stream_position *);
 
-/* Restarts threads that have ended for lack of work; returns how many run. */
+/*
+ * Restarts threads that have ended for lack of work. Returns how many there
+ * are; if the system starts fewer, that becomes the wanted number.
+ */
 unsigned int pipeline_start_threads(void);
 
 /*
- * Finishes and removes all queued packets. Outgoing ones are appended, sealed,
- * to "output", up to one that fails. If "r", an earlier error, is not 0, all
- * are discarded, as incoming packets must be. Returns "r", or 0 or SSH_ERR_*.
+ * Finishes and removes all queued packets, waiting for threads. Outgoing ones
+ * are appended, sealed and as far as they are not written yet, to "output", up
+ * to one that fails. If "r", an earlier error, is not 0, all are discarded, as
+ * incoming packets must be. Returns "r", or 0 or SSH_ERR_* of the first
+ * failure.
  */
 int	pipeline_drain(struct direction *, struct sshbuf *output, int r);
 
-/* Returns the wanted number of threads. */
+/*
+ * Returns the wanted number of threads, 0 for none; some may have ended for
+ * lack of work.
+ */
 unsigned int pipeline_threads(void);
 
 /*
  * In receiving-hook.c
  */
 
-/* Releases the input buffers in which no queued packet lies any more. */
+/*
+ * Releases the input buffers in which no queued packet lies any more; one is
+ * kept for the next read. The buffer of the last read is not among them.
+ */
 void	receiving_release_reads(void);
 
-/* Frees all input buffers. The queue must be empty. */
+/* Frees all input buffers but packet.c's own. The queue must be empty. */
 void	receiving_close(void);
 
 #endif /* HAYATE_DIRECTION_HOOK_H */

@@ -21,7 +21,11 @@
 
 #include "external-hook.h"
 
-/* As memcpy(), of a packet that may have external data */
+/*
+ * As memcpy(), of a packet whose first byte is at "src" and which may have
+ * external data: that is copied to its place, read once, and no longer
+ * external.
+ */
 static void
 gmac_copy(u_char *dest, const u_char *src, size_t len)
 {
@@ -33,7 +37,14 @@ gmac_copy(u_char *dest, const u_char *src, size_t len)
 	memcpy(dest + behind, src + behind, len - behind);
 }
 
-/* As cipher_crypt(), with "len" bytes of associated data and no other */
+/*
+ * As cipher_crypt(), with "len" bytes of associated data and no other: copies
+ * them to "dest" and increments the nonce. When sealing, appends a tag of
+ * "authlen" bytes; when opening, verifies the tag behind "src" and returns
+ * SSH_ERR_MAC_INVALID if it is wrong, with the forged bytes in "dest". Other
+ * errors are SSH_ERR_INVALID_ARGUMENT for a wrong "authlen" and
+ * SSH_ERR_LIBCRYPTO_ERROR.
+ */
 static int
 gmac_crypt(struct sshcipher_ctx *cc, u_char *dest, const u_char *src,
     u_int len, u_int authlen)

@@ -19,7 +19,8 @@
  * order in which their jobs end. The queue owns no memory and knows no cipher:
  * the job's function does the work.
  *
- * For the thread that owns the pool. No upstream header.
+ * For the thread that owns the pool; only the job's function runs in others. No
+ * upstream header.
  */
 
 #ifndef HAYATE_PACKETQ_H
@@ -60,49 +61,63 @@ enum packet_state {
 	PACKET_FINISHED		/* "result" and "out" are valid */
 };
 
+/* What the job sets is valid once packetq_is_finished(). */
 struct packet_job {
 	struct pool_job	 pool;		/* must be first: the pool's part */
 	struct packet_job *next;	/* packetq.c's while it is queued */
 	enum packet_state state;	/* as the owner knows it */
 	int		 result;	/* 0 or an error; set by the job */
-	unsigned int	 us;		/* duration; set by the job */
+	unsigned int	 us;		/* its duration; set by the job */
 	size_t		 len;		/* bytes from length field to padding */
 	size_t		 wire_len;	/* bytes with the MAC or tag */
 	const void	*source;	/* incoming: its input buffer */
-	uint8_t		*out;		/* result bytes; set by the job */
+	uint8_t		*out;		/* its buffer's bytes; set by the job */
 };
 
 /* Zeroed before its first use */
 struct packetq {
 	struct packet_job *first, *last;	/* NULL: empty */
-	unsigned int	 count;		/* packets in the queue */
+	unsigned int	 count;		/* length of the queue */
 	size_t		 bytes;		/* sum of their wire_len */
-	size_t		 written;	/* sent, of packets not removed yet */
+	size_t		 written;	/* bytes sent of packets in the queue */
 };
 
 /*
- * Appends a packet as PACKET_WAITING. "pool.run", "len" and "wire_len" must
- * have been set. Its memory stays until it is removed.
+ * Appends a packet as PACKET_WAITING, with "result" 0. "pool.run", "len" and
+ * "wire_len" must have been set, and not change while it is queued. Its memory
+ * is the caller's and must stay until it is removed. There is no limit.
  */
 void	packetq_add(struct packetq *, struct packet_job *);
 
 /*
  * Removes and returns the first packet; NULL if there is none. Subtracts what
  * was written of it from "written". Its job must be finished, or never
- * submitted.
+ * submitted; it is not run here.
  */
 struct packet_job *packetq_remove_first(struct packetq *);
 
-/* Returns 1 if a packet is long enough to be given to a thread. */
+/*
+ * Returns 1 if "len" is PACKETQ_SHORT or more, enough to be given to a thread.
+ */
 int	packetq_is_long(const struct packet_job *);
 
-/* Submits a waiting packet to the pool, which may have no threads. */
+/*
+ * Submits a packet, which must be PACKET_WAITING, to the pool, which may have
+ * no threads: packetq_finish() runs it then.
+ */
 void	packetq_submit(struct packet_job *);
 
-/* Runs the job, or waits as pool_wait() does. Returns its result. */
+/*
+ * Runs a waiting job as worker 0, or waits as pool_wait() does, which may run
+ * other jobs. Sets PACKET_FINISHED and returns "result"; a second call only
+ * returns it.
+ */
 int	packetq_finish(struct packet_job *);
 
-/* Returns 1 if the result is there. Does not block, nor change "state". */
+/*
+ * Returns 1 if the result is there, 0 also for a waiting packet. Does not
+ * block, nor change "state".
+ */
 int	packetq_is_finished(struct packet_job *);
 
 /*
@@ -110,14 +125,18 @@ int	packetq_is_finished(struct packet_job *);
  */
 
 /*
- * Fills "iov" with the sealed bytes that can be sent now, oldest first, up to
- * "max" packets; stops at a packet that is unfinished or has failed. Returns
- * the number of entries. Packets that were sent completely must have been
- * removed.
+ * Fills "iov" with the sealed bytes that can be sent now, oldest first and
+ * without those written before, up to "max" packets; stops at a packet that is
+ * unfinished or has failed. Changes nothing else. Returns the number of
+ * entries, 0 if there are none. Packets that were sent completely must have
+ * been removed.
  */
 int	packetq_collect(const struct packetq *, struct iovec *iov, int max);
 
-/* Call it when these bytes were sent. */
+/*
+ * Call it when these bytes were sent, which may be a part of
+ * packetq_collect()'s. Removes no packet.
+ */
 void	packetq_add_written(struct packetq *, size_t);
 
 /* Returns 1 if the first packet was sent completely: remove it. */
@@ -129,9 +148,10 @@ size_t	packetq_unwritten(const struct packetq *);
 /*
  * Returns how many bytes wait for the network, with "before" bytes in front of
  * the queue. Packets that are not sealed yet do not count if there is at most
- * one for each of "cores": the sender has to go on, so that threads have work.
- * If there are more, the bytes of all of these packets together are divided by
- * "cores". If PACKETQ_BYTES or more wait, "before" included, all bytes count.
+ * one for each of "cores", which is not 0: the sender has to go on, so that
+ * threads have work. If there are more, the bytes of all of these packets
+ * together are divided by "cores". If PACKETQ_BYTES or more wait, "before"
+ * included, all bytes count.
  */
 size_t	packetq_backlog(const struct packetq *, size_t before,
     unsigned int cores);
@@ -140,7 +160,10 @@ size_t	packetq_backlog(const struct packetq *, size_t before,
  * Receiving
  */
 
-/* Returns the bytes of queued packets that lie in this input buffer. */
+/*
+ * Returns the bytes on the wire of queued packets whose "source" is this input
+ * buffer; 0 if there are none.
+ */
 size_t	packetq_bytes_in_read(const struct packetq *, const void *source);
 
 /*

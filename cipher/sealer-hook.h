@@ -14,9 +14,10 @@
  * with the same keys. The bytes on the wire are those of upstream's code.
  *
  * "len" is a packet's length from its length field to its padding, without MAC
- * or tag. Functions return 0 or SSH_ERR_*, unless noted. A sealer belongs to
- * one thread at a time. The threads share struct sealer_keys, which may change
- * only while none of them has a job.
+ * or tag. A position is that of the packet's first byte (stream-position.h).
+ * Functions return 0 or SSH_ERR_*, unless noted, and log nothing. A sealer
+ * belongs to one thread at a time. The threads share struct sealer_keys, which
+ * may change only while none of them has a job.
  *
  * RFC 5647, section 7.1; RFC 4344, section 4; RFC 4253, section 6.4
  */
@@ -32,7 +33,10 @@ struct newkeys;
 struct stream_position;
 struct sshcipher_ctx;
 
-/* The keys of a direction, and values derived from them. Zero it at first. */
+/*
+ * The keys of a direction, and values derived from them, all for reading only.
+ * Zero it at first.
+ */
 struct sealer_keys {
 	const struct newkeys *newkeys;	/* upstream owns and frees them */
 	int	 mode;			/* MODE_IN, MODE_OUT */
@@ -45,7 +49,7 @@ struct sealer_keys {
 	u_int	 iv_len;		/* bytes used of it */
 };
 
-/* The contexts of one thread. Zero it at first. */
+/* The contexts of one thread, private to sealer-hook.c. Zero it at first. */
 struct sealer {
 	struct sshcipher_ctx *cc;
 	struct sshmac mac;
@@ -54,21 +58,29 @@ struct sealer {
 };
 
 /*
- * Derives the values of "keys". Returns -1 if the cipher is not supported,
- * because a packet needs the one before it (CBC).
+ * Sets all fields from the negotiated keys of a direction: keeps the pointer,
+ * and copies the IV. Returns 0; or -1, with nothing changed, if the cipher is
+ * not supported, because a packet needs the one before it (CBC).
  */
 int	sealer_set_keys(struct sealer_keys *, const struct newkeys *, int mode);
 
-/* Zeroes them. All sealers must have been freed. */
+/*
+ * Zeroes the structure; upstream's keys stay. All sealers must have been freed.
+ */
 void	sealer_wipe_keys(struct sealer_keys *);
 
-/* Creates the contexts. Call sealer_free() also after an error. */
+/*
+ * Creates the contexts for these keys, in a zeroed or freed sealer. Call
+ * sealer_free() also after an error. That frees the contexts and zeroes the
+ * sealer; it may be repeated.
+ */
 int	sealer_init(struct sealer *, const struct sealer_keys *);
 void	sealer_free(struct sealer *);
 
 /*
- * Seals the packet "plain" into "out", which has room for "len" bytes and the
- * MAC or tag.
+ * Seals the packet "plain", length field and padding included, into "out",
+ * which has room for "len" bytes and the MAC or tag and does not overlap it.
+ * After an error discard "out".
  */
 int	sealer_seal(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *plain, u_int len,
@@ -76,15 +88,19 @@ int	sealer_seal(struct sealer *, const struct sealer_keys *,
 
 /*
  * Verifies and decrypts the packet "in", which has "len" bytes and their tag or
- * MAC, into "out", which has room for "len" bytes. SSH_ERR_MAC_INVALID: discard
- * "out".
+ * MAC, into "out", which has room for "len" bytes and does not overlap it. The
+ * tag or MAC is not copied. After an error, as SSH_ERR_MAC_INVALID, discard
+ * "out": it may hold decrypted bytes that are forged.
  */
 int	sealer_open(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *in, u_int len, u_char *out);
 
 /*
  * Returns the decrypted length field of the packet at "in", of which "have"
- * bytes were received; 0 if these are too few. The value is not authenticated.
+ * bytes were received: the bytes after that field, without MAC or tag. Returns
+ * 0 if there are too few (of a block with a MAC that is not encrypt-then-MAC,
+ * else of 4) or on an error. The value is not authenticated and may be
+ * anything.
  */
 u_int	sealer_read_length(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *in, size_t have);

@@ -29,13 +29,18 @@ struct newkeys;
 
 /*
  * Returns 1 if packets with these keys may have external data: AES-GCM, GMAC,
- * AES-CTR with an encrypt-then-MAC MAC, and ChaCha20 where libcrypto has it.
+ * AES-CTR with an encrypt-then-MAC MAC, and ChaCha20 where upstream uses that
+ * of libcrypto. Returns 0 for all others, "none" included.
  */
 int	segments_supported(const struct newkeys *);
 
 /*
  * As EVP_Cipher(), of a packet that may have external data in this thread
- * (external-hook.h). Returns a negative number on error.
+ * (external-hook.h) and whose byte 4, behind the length field, is at "from".
+ * External data is encrypted from where it lies into its place, and is no
+ * longer external then, also after an error. Without such data it only calls
+ * EVP_Cipher(). Returns a negative number on error, otherwise the result of the
+ * last segment.
  */
 int	segments_cipher(EVP_CIPHER_CTX *, unsigned char *,
     const unsigned char *, unsigned int);

@@ -24,11 +24,17 @@
 #include <zlib.h>
 
 /*
- * As inflate(); Z_DATA_ERROR if a packet becomes larger than 256 KiB. A packet
- * ends where it returns Z_BUF_ERROR; call it until then.
+ * As inflate(); returns Z_DATA_ERROR instead if a packet becomes larger than
+ * 256 KiB, and packet.c then ends the connection. A packet ends where it
+ * returns Z_BUF_ERROR; call it until then. Keeps the count of one stream; a new
+ * stream, whose total_out is smaller, begins at 0.
  */
 int	zlib_bounded_inflate(z_streamp, int flush);
-/* As deflateInit_(), with the strategy Z_HUFFMAN_ONLY. */
+
+/*
+ * As deflateInit_(), with the strategy Z_HUFFMAN_ONLY, which compresses less.
+ * Returns as that.
+ */
 int	zlib_huffman_init(z_streamp, int level, const char *version, int size);
 
 #endif /* HAYATE_ZLIB_HOOK_H */
