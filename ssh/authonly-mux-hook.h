@@ -24,21 +24,26 @@ struct sshbuf;
 struct Channel;
 
 /*
- * In a process that uses the connection, if NoneSwitch is yes:
- * authonly_mux_put_request() adds the user's request for a session to the hello
- * "m", or logs why it does not. authonly_mux_read_answer() looks for the answer
- * in the master's hello, behind the version, and consumes nothing; if there is
- * none, it logs that data stays encrypted.
+ * In a process that uses the connection; both do nothing unless NoneSwitch is
+ * yes. authonly_mux_put_request() adds the user's request for a session to the
+ * hello "m"; without NoneEnabled, or for -W, it logs that data stays encrypted
+ * instead, and for commands such as -O check it does neither.
+ * authonly_mux_read_answer() looks for the answer in the master's hello, behind
+ * the version, and consumes nothing; if a session has none, it logs that data
+ * stays encrypted. The process goes on in any case. One such line is logged per
+ * process.
  */
 void	authonly_mux_put_request(struct sshbuf *m);
 void	authonly_mux_read_answer(const struct sshbuf *m);
 
 /*
- * In the master: authonly_mux_put_answer() adds the answer to the hello if
- * authonly_client_has_asked(). The hello, behind its length, must be all that
- * "output" holds.
+ * In the master: authonly_mux_put_answer() adds the answer, always the same, to
+ * the hello and corrects its length if authonly_client_has_asked(). The hello,
+ * behind its length, must be all that "output" holds.
  * authonly_mux_read_request() keeps the request in the hello that arrived on
- * the channel "control", behind the version. It consumes nothing.
+ * the channel "control", behind the version, or that there is none; it replaces
+ * what an earlier channel of that number has left. It consumes nothing, and
+ * ignores a hello that it cannot parse.
  */
 void	authonly_mux_put_answer(struct sshbuf *output);
 void	authonly_mux_read_request(int control, const struct sshbuf *m);
@@ -46,8 +51,10 @@ void	authonly_mux_read_request(int control, const struct sshbuf *m);
 /*
  * In the master, for authonly-client-hook.c: a request of the session "c" of
  * another process is about to be sent. Restores encryption if that process did
- * not ask. Otherwise, if the process asked for the answer and "type" is "exec",
- * "shell" or "subsystem", writes it to the user's standard error.
+ * not ask (authonly_encrypt_before(), which may block). Otherwise, if the
+ * process asked for the answer and "type" is "exec", "shell" or "subsystem",
+ * queues one line for the user's standard error: that data is in clear, or why
+ * not. Either way the request is sent.
  */
 void	authonly_mux_before_request(struct ssh *, struct Channel *c,
     const char *type);

@@ -8,12 +8,13 @@
  *
  * It counts its own stalls (stalls-hook.h). While data moves it requests the
  * statistics of a server that has them, at most twice a second (PROTOCOL,
- * section 6). The scp or sftp that started ssh receives both through shared
- * memory and reports the bottleneck; when a copy begins it sets a mark, at
- * which ssh starts a new measurement. An ssh with a command reports at its end,
- * unless the session has a terminal or data went both ways: at -v, or if the
- * result is new (bottleneck.h), standard error is a terminal and -q is not
- * given.
+ * section 6), until a request is refused. The scp or sftp that started ssh
+ * receives both through shared memory and reports the bottleneck; when a copy
+ * begins it sets a mark, at which ssh starts a new measurement. An ssh with a
+ * command reports at its end, unless the session has a terminal or data went
+ * both ways: at -v, or at the normal level if the result is new (bottleneck.h),
+ * is not the program at one end, and standard error is a terminal. At -v a line
+ * "path:" precedes it, with RTT and loss, for hayate-path.
  *
  * Nothing is counted with "Hayate no", in either process of a shared connection
  * (ControlMaster), and without a session.
@@ -26,12 +27,16 @@
 
 struct ssh;
 
-/* The first session was opened: starts the measurement. Call it once. */
+/*
+ * When the first session was opened, before the loop: starts the measurement,
+ * or does nothing where nothing is counted. Call it once.
+ */
 void	bottleneck_ssh_begin(struct ssh *);
 
 /*
- * The loop has ended: reports the bottleneck, and calls
- * early_requests_ssh_end() and upstream's channel_free_all().
+ * In place of upstream's channel_free_all() when the loop has ended: reports
+ * the bottleneck if this ssh has to, and then, always, calls
+ * early_requests_ssh_end() and channel_free_all().
  */
 void	bottleneck_ssh_free_all(struct ssh *);
 

@@ -22,17 +22,20 @@
  * "stride" the size of a row in bytes; the last name is NULL. "filename" is
  * "command-line" for an option of the command line.
  *
- * The first line silences an additional connection (extra-conn-hook.h). A line
- * of ours that leaves "Hayate no" in force makes scp and sftp send the requests
- * of stock.
+ * The first line, ours or not, silences an additional connection
+ * (extra-conn-hook.h). A line of ours that leaves "Hayate no" in force makes
+ * scp and sftp send the requests of stock, even if a later line has "Hayate
+ * yes". A value that was set before stays.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names; a "*keyword" that
- * was replaced is a constant, which must be neither freed nor changed.
+ * was replaced is a constant, which must be neither freed nor changed. "*ret"
+ * is not set.
  *
  * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
  * wrong line, which was logged and counts as a bad option. If "active",
- * RefuseConnection ends the process.
+ * RefuseConnection ends the process. Remarks about a valid line are logged at
+ * -v; those about the command line wait for cliopt_log_deferred().
  *
  * "active" is 0 in a Host or Match block that does not apply. Such a line is
  * checked and has no effect.
@@ -40,7 +43,10 @@
 int	cliopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int *ret);
 
-/* Replaces names in the argument of ssh -c, in place, as in Ciphers. */
+/*
+ * Replaces HPN-SSH's names in the argument of ssh -c, in place, as in Ciphers.
+ * The text never becomes longer; the remark about it is deferred.
+ */
 void	cliopt_replace_ciphers(char *list);
 
 /*
@@ -48,13 +54,13 @@ void	cliopt_replace_ciphers(char *list);
  * about the command line that were deferred. If additional connections may
  * follow, starts to record prompts (prompted-hook.h) and to look up the hosts
  * that the command line names (spawn-hook.h). In such a connection to another
- * host, keeps the ssh to the jump host from prompting; ends the process if it
- * cannot, or if only the name was to be looked up and a proxy does that. Call
- * it once.
+ * host, keeps the ssh to the jump host from prompting; ends the process with
+ * 255 if it cannot. An ssh that was only to look up a name exits here with 0 if
+ * a proxy does that. Call it once.
  */
 void	cliopt_log_deferred(void);
 
-/* Prints our options on standard output, for ssh -G. */
+/* Prints our options on standard output, one per line, for ssh -G. */
 void	cliopt_dump(void);
 
 #endif /* HAYATE_CLIOPT_HOOK_H */

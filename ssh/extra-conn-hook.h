@@ -11,22 +11,26 @@
  * the first one runs at -v, the new ssh and all programs that it starts have no
  * standard error, but for one message: the alarm that the host has another key.
  *
- * An ssh to another host of TransferHosts keeps its messages in memory until it
- * has logged in. If it ends before that, and scp still waits for it, one line
- * says that the host is left out, and why.
+ * An ssh to another host of TransferHosts keeps its messages in a file in
+ * memory until it has logged in. If it ends before that, and scp still waits
+ * for it, one line says that the host is left out, and why.
  *
  * An ssh that only looks up a name (EXTRA_CONN_RESOLVE) ends before it
  * connects, with such a line if the name has no address.
  *
  * In ssh, main thread only. The functions about the environment read it again
  * each time and accept it only from the parent process, because an ssh to a
- * jump host inherits it as well and has another parent.
+ * jump host inherits it as well and has another parent. In any other ssh the
+ * functions for the new one do nothing, or return NULL.
  */
 
 #ifndef HAYATE_EXTRA_CONN_HOOK_H
 #define HAYATE_EXTRA_CONN_HOOK_H
 
-/* The beginning of a host that is not the first one's */
+/*
+ * The beginning of the host, as "@NAME" or "@=ADDRESS", if it is not that of
+ * the first connection
+ */
 #define EXTRA_CONN_OTHER_HOST	'@'
 #define EXTRA_CONN_ADDRESS	'='	/* then: an address, not a name */
 
@@ -39,52 +43,67 @@ enum extra_conn_log {
 };
 
 /*
- * In the first ssh: set HAYATE_FIRST_HOST for a process that it starts, and
- * remove it again. The second one is also for the new ssh, when it has used it.
+ * extra_conn_set_env(), in the first ssh: sets HAYATE_FIRST_HOST for a process
+ * that it starts, to our process ID, the mode and the host; if there is no
+ * memory for that, the new ssh is an ordinary one. extra_conn_clear_env()
+ * removes it again. The new ssh calls that as well, once it has verified its
+ * host: from then on the three functions below return NULL in it.
  */
 void	extra_conn_set_env(const char *host, enum extra_conn_log);
 void	extra_conn_clear_env(void);
 
 /*
- * In any ssh: returns the host in HAYATE_FIRST_HOST, or NULL if this ssh is not
- * an additional connection. The string is valid until extra_conn_clear_env().
+ * In any ssh: returns the host in HAYATE_FIRST_HOST, with its marks, or NULL if
+ * this ssh is not an additional connection. The string lies in the environment
+ * and is valid until extra_conn_clear_env().
  */
 const char *extra_conn_host(void);
 
 /*
- * Likewise, the name or the address alone, or NULL if the connection leads to
- * the first one's host.
+ * Likewise, the name or the address alone, without marks, or NULL if the
+ * connection leads to the first one's host.
  */
 const char *extra_conn_other_host(void);
 
-/* Likewise, if it is an address of the first one's host; else NULL. */
+/* Likewise, the address, if it is one of the first one's host; else NULL. */
 const char *extra_conn_address(void);
 
 /*
- * When the name has an address, or a proxy has to look it up: ends this ssh if
- * that was its only task.
+ * When the name has an address, or a proxy has to look it up: ends this ssh at
+ * once with status 0, without a message, if that was its only task.
  */
 void	extra_conn_resolved(void);
 
 /*
  * At the first option that is read, in any ssh: makes an additional connection
- * silent. Does nothing later.
+ * silent. Standard error becomes /dev/null or, in an ssh to another host, a
+ * file in memory, unless the mode is EXTRA_CONN_VERBOSE. In an ssh to another
+ * host, registers extra_conn_cleanup() with atexit(3). Does nothing later.
  */
 void	extra_conn_begin(void);
 
 /*
- * Shows errors on the real standard error, and hides them again. Nothing
- * changes if messages were never hidden.
+ * extra_conn_unmute() gives this ssh its real standard error again, for
+ * messages up to the level of errors. extra_conn_mute() restores the level and
+ * discards all output again. Nothing changes if messages were never hidden.
  */
 void	extra_conn_unmute(void);
 void	extra_conn_mute(void);
 
-/* In an ssh to another host that has logged in: drops its messages. */
+/*
+ * In an ssh to another host that has logged in: drops its messages, and
+ * discards all later ones (not at -v), also of programs that it has started.
+ * The host does not count as left out any more. In any other ssh it does
+ * nothing.
+ */
 void	extra_conn_logged_in(void);
 
 /*
- * When the process ends, once or more: says that the other host is left out, if
- * it did not log in.
+ * When the process ends, once or more: writes "Host NAME is left out: REASON"
+ * to the real standard error, once, if this ssh was to reach another host and
+ * did not log in. The reason is an unknown or changed host key, or the last
+ * line of its messages. Says nothing with EXTRA_CONN_SILENT, or if scp has
+ * closed our standard input.
  */
 void	extra_conn_cleanup(void);
 

@@ -22,9 +22,12 @@
 #define HAYATE_GCM_HOOK_H
 
 /*
- * Changes a proposal of ssh, PROPOSAL_MAX allocated strings, of which it may
- * free and replace some. Call it only for a server that is HPN-SSH, by its
- * banner or the login cache. Checks the list and the processor itself.
+ * Changes a proposal of ssh, PROPOSAL_MAX allocated strings: frees and replaces
+ * its two lists of ciphers, with a debug line. Call it only for a server that
+ * is HPN-SSH, by its banner or the login cache. Changes nothing if the list is
+ * not the default one or lacks aes256-gcm, if the processor lacks the
+ * instructions, or out of memory; then at most the list from client to server
+ * has changed.
  */
 void	gcm_put_first(char **proposal);
 

@@ -22,19 +22,21 @@
 #include <stdio.h>
 
 /*
- * As fopen(3), and records if the file cannot be read twice, as any but regular
- * files, directories and the null device.
+ * As fopen(3), and records if the file that it opened cannot be read twice, as
+ * any but regular files, directories and the null device. That is never
+ * forgotten. A file that cannot be opened does not count.
  */
 FILE	*reread_fopen(const char *path, const char *mode);
 
 /*
- * Returns 1 if all files opened with reread_fopen() can be read again, else 0.
+ * Returns 1 if all files opened with reread_fopen() so far can be read again,
+ * else 0. Files named in options do not count: see reread_file().
  */
 int	reread_all(void);
 
 /*
  * Returns 1 if this file can be read twice, or if stat(2) fails for any reason,
- * as for a file that does not exist; else 0.
+ * as for a file that does not exist; else 0. Records nothing.
  */
 int	reread_file(const char *path);
 

@@ -19,8 +19,9 @@
 #include "log.h"
 
 /*
- * As log_init(), which it calls. At the first call it ends ssh if the user name
- * of the command line has one of these characters.
+ * As log_init(), which it calls first. At the first call it also ends ssh with
+ * an error message and status 255 if the user name of the command line has one
+ * of these characters; later calls, which know the files, check nothing.
  */
 void	ruser_log_init(const char *program, LogLevel, SyslogFacility,
     int to_stderr);
