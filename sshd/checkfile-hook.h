@@ -12,11 +12,12 @@
  *
  * The request only reads, so it is allowed in read-only mode. It is refused if
  * the list of denied requests (-P) has "read" or "open", and by upstream if the
- * list has the request itself. Only regular files are read. A range ends at the
- * end of the file, and is refused if it is still longer than 64 MiB or has too
- * many blocks. A range that begins there or later has no checksum, or with
- * block size 0 that of no bytes. If the client disconnects, reading stops
- * within a MiB.
+ * list has the request itself. Its list of algorithms must have sha256. Only
+ * regular files are read, also through symbolic links. Length 0 means to the
+ * end of the file. A range ends there at the latest, and is refused if it is
+ * still longer than 64 MiB or has too many blocks. A range that begins there or
+ * later has no checksum, or with block size 0 that of no bytes. If the client
+ * disconnects, reading stops within a MiB, and the reply is a failure.
  *
  * Called from patches/168-sftp-server-check-file.patch. Runs as the user, in
  * sftp-server and internal-sftp. Not thread safe.
@@ -31,14 +32,16 @@ struct sshbuf;
 
 #define CHECKFILE_RANGE_MAX	(64 * 1024 * 1024)	/* bytes per request */
 #define CHECKFILE_SUMS_MAX	4096	/* checksums in a reply: 128 KiB */
-#define CHECKFILE_BLOCK_MIN	256	/* bytes; set by the draft */
+#define CHECKFILE_BLOCK_MIN	256	/* bytes, but 0; set by the draft */
 
 /*
- * Parses the fields of request "id" from "in" and appends the reply to "out":
- * the checksums, or a status. Logs the range or the refusal at LogLevel INFO.
- * "denied" is the list of denied requests, or NULL; "version" is that of the
- * client's protocol. A malformed request ends the process, as in upstream's
- * handlers.
+ * Parses the fields of request "id" from "in", which it consumes, and appends
+ * the reply with its length to "out": the checksums, or a status with the
+ * reason: SSH2_FX_NO_SUCH_FILE, _PERMISSION_DENIED, _BAD_MESSAGE for blocks
+ * that are too small, or _FAILURE. Logs the range or the refusal at LogLevel
+ * INFO. "denied" is the list of denied requests, or NULL; "version" is that of
+ * the client's protocol: before 3 a status has no text. A malformed request
+ * ends the process, as in upstream's handlers. Blocks while it reads the file.
  */
 void	checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
     const char *denied, u_int version);

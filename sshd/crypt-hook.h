@@ -16,7 +16,11 @@
 #ifndef HAYATE_CRYPT_HOOK_H
 #define HAYATE_CRYPT_HOOK_H
 
-/* As xcrypt(), but returns NULL unless the result is long enough for a hash. */
+/*
+ * As xcrypt(), whose static buffer it returns, but NULL if that fails or the
+ * result is shorter than a hash, 13 characters. auth-passwd.c then refuses the
+ * password.
+ */
 char	*crypt_or_fail(const char *password, const char *salt);
 
 #endif /* HAYATE_CRYPT_HOOK_H */

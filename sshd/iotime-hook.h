@@ -33,36 +33,41 @@ struct sshbuf;
 
 /*
  * Call it before a request of this type is processed: its time counts from now
- * on if it is a WRITE or CLOSE. 0: no request is there yet. STAT_TIME begins
- * with the first call.
+ * on if it is a WRITE or CLOSE, and otherwise is not measured here. 0: no
+ * request is there yet. STAT_TIME begins with the first call.
  */
 void	iotime_begin(u_char type);
 
 /*
  * Counts the time of that request from now on, because other work came first.
+ * Does nothing if it is not measured.
  */
 void	iotime_restart(void);
 
 /*
- * Call it when the request has been processed: adds its time to
- * STAT_FILE_WRITE, which is the sum for WRITE and CLOSE.
+ * Call it when the request has been processed, or if there was none: adds its
+ * time to STAT_FILE_WRITE, which is the sum for WRITE and CLOSE, and ends both
+ * measurements.
  */
 void	iotime_end(void);
 
 /*
  * Call them right before and after a file is read for a READ: the time is added
- * to STAT_FILE_READ. Without the second call, as after an error, it is not.
+ * to STAT_FILE_READ. Without the second call, as after an error, it is not;
+ * iotime_end() then forgets the first.
  */
 void	iotime_begin_read(void);
 void	iotime_end_read(void);
 
-/* Tag of the shared memory: do not send the times */
+/* Tag of the memory that sshd shares: do not send the times */
 #define IOTIME_DISABLED	1
 
 /*
- * Appends the reply to request "id" to "out": the encoded struct stall_stats
- * or, with the tag IOTIME_DISABLED, a status that refuses. "version" is that of
- * the client's protocol.
+ * Appends the reply to request "id", with its length, to "out": the encoded
+ * struct stall_stats or, with the tag IOTIME_DISABLED, the status
+ * SSH2_FX_PERMISSION_DENIED. Besides the times of files, only STAT_TIME,
+ * STAT_CPU and STAT_WAIT_CPU are not 0. "version" is that of the client's
+ * protocol: before 3 a status has no text. The process ends if out of memory.
  */
 void	iotime_answer(u_int32_t id, struct sshbuf *out, u_int version);
 

@@ -27,25 +27,28 @@ struct ssh;
 struct Authctxt;
 
 /*
- * Call it once, after upstream has installed the handlers of its messages and
- * before its loop. "authctxt" must exist until the process ends.
+ * Call it once, after upstream has installed the handlers of its messages, some
+ * of which are replaced by ours, and before its loop. "authctxt" must exist
+ * until the process ends. With "Hayate no" IPQoS stays as stock has set it.
  */
 void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 
 /*
- * Call it for each request on a session channel. Returns 1 if it must fail,
- * because it requires encryption and data is unencrypted or may soon be; the
- * session log does not show such a request. If it requires encryption and may
- * proceed, data is encrypted already, and stays so until the connection ends;
- * no key exchange is started.
+ * Call it for each request on a session channel, before upstream handles it.
+ * Returns 1 if it must fail, because it requires encryption and data is
+ * unencrypted or may soon be; the session log does not show such a request. If
+ * it requires encryption and may proceed, data is encrypted already, and stays
+ * so until the connection ends; no key exchange is started. Otherwise returns
+ * 0; the session log shows the request even if upstream refuses it later.
  */
 int	lifecycle_refuses_request(struct ssh *, const char *type);
 
 /*
- * Call it when the connection ends, in whatever way. Call it in the monitor as
- * well, where lifecycle_begin() has not run: it writes the line of the session
- * log there, from what the process of the user has stored. More than one call
- * does no harm.
+ * Call it when the connection ends, in whatever way. Logs the end of
+ * unencrypted data, if there is any, and stores the totals for the session log.
+ * Call it in the monitor as well, where lifecycle_begin() has not run: it
+ * writes the line of the session log there, from what the process of the user
+ * has stored. More than one call does no harm.
  */
 void	lifecycle_end(struct ssh *);
 

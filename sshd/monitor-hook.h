@@ -25,13 +25,17 @@ struct monitor;
 struct ssh;
 
 /*
- * As monitor_reinit(), before the fork. Ends the process if there is no memory
- * for the session log.
+ * As monitor_reinit(), which it calls last, before the fork. If the user is
+ * confined, lowers the default of WindowMemoryMax (hayopt_set_confined()) in
+ * both processes, with a debug line. Ends the process if there is no memory for
+ * the session log.
  */
 void	monitor_hook_reinit(struct monitor *);
 
 /*
- * As monitor_child_postauth(), in the monitor after the fork; does not return
+ * As monitor_child_postauth(), which it calls, in the monitor after the fork;
+ * does not return. Before that, notes the connection and the time for the
+ * session log.
  */
 void	monitor_hook_postauth(struct ssh *, struct monitor *);
 

@@ -19,9 +19,10 @@
 struct sshauthopt;
 
 /*
- * As sshauthopt_merge(), but if either has the flag, so has the result, with an
- * invalid tunnel device in place of that of tunnel="n", for releases before
- * 10.5.
+ * As sshauthopt_merge(), with a new result that the caller frees, or NULL and
+ * "*error". But if either of the two has the flag, so has the result, and its
+ * tunnel device is SSH_TUNID_ERR, for releases before 10.5: no tunnel can be
+ * opened, even if one of them has tunnel="n".
  */
 struct sshauthopt *restrict_merge(const struct sshauthopt *,
     const struct sshauthopt *, const char **error);
