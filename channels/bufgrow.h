@@ -37,8 +37,8 @@ size_t	bufgrow_size(size_t have, size_t need, size_t max);
 /*
  * Call it when "len" more bytes do not fit behind the content, which ends at
  * "size" while the first "off" of "have" allocated bytes are free. Returns 1 if
- * the content should move to the front instead, because "off" is a fifth of
- * "have" and "len" fits then; 0 if the buffer should grow.
+ * the content should move to the front instead, because "off" is at least a
+ * fifth of "have" and "len" fits then; 0 if the buffer should grow.
  */
 int	bufgrow_should_compact(size_t off, size_t size, size_t len,
     size_t have);

@@ -34,11 +34,12 @@ struct newkeys;
 
 /*
  * For channels.c: appends "len" bytes as a string to the packet that was begun,
- * and sends the packet, as sshpkt_put_string() and sshpkt_send() do; calls just
- * these, which copy the data, if it is less than 8 KiB, if packets are
- * compressed, or if gather_set_packet() has set no keys for this connection.
- * Otherwise the data is read once. In both cases the caller may free it after
- * the call. Returns 0, or SSH_ERR_*, and then the connection has to end.
+ * and sends the packet, as sshpkt_put_string() and sshpkt_send() do. With less
+ * than 8 KiB, if packets are compressed, or if gather_set_packet() has set no
+ * keys for this connection, it only calls these, which copy the data; otherwise
+ * the data is read once, from where it lies. In both cases the caller may free
+ * it after the call. Returns 0, or SSH_ERR_*, and then the connection has to
+ * end.
  */
 int	gather_send(struct ssh *, const u_char *, size_t len);
 

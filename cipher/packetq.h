@@ -67,11 +67,11 @@ struct packet_job {
 	struct packet_job *next;	/* packetq.c's while it is queued */
 	enum packet_state state;	/* as the owner knows it */
 	int		 result;	/* 0 or an error; set by the job */
-	unsigned int	 us;		/* its duration; set by the job */
+	unsigned int	 us;		/* microseconds; set by the job */
 	size_t		 len;		/* bytes from length field to padding */
 	size_t		 wire_len;	/* bytes with the MAC or tag */
-	const void	*source;	/* incoming: its input buffer */
-	uint8_t		*out;		/* its buffer's bytes; set by the job */
+	const void	*source;	/* its input buffer; NULL: outgoing */
+	uint8_t		*out;		/* the result, in the job's memory */
 };
 
 /* Zeroed before its first use */

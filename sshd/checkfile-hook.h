@@ -32,7 +32,7 @@ struct sshbuf;
 
 #define CHECKFILE_RANGE_MAX	(64 * 1024 * 1024)	/* bytes per request */
 #define CHECKFILE_SUMS_MAX	4096	/* checksums in a reply: 128 KiB */
-#define CHECKFILE_BLOCK_MIN	256	/* bytes, but 0; set by the draft */
+#define CHECKFILE_BLOCK_MIN	256	/* bytes, or 0; set by the draft */
 
 /*
  * Parses the fields of request "id" from "in", which it consumes, and appends

@@ -36,10 +36,11 @@ void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 /*
  * Call it for each request on a session channel, before upstream handles it.
  * Returns 1 if it must fail, because it requires encryption and data is
- * unencrypted or may soon be; the session log does not show such a request. If
- * it requires encryption and may proceed, data is encrypted already, and stays
- * so until the connection ends; no key exchange is started. Otherwise returns
- * 0; the session log shows the request even if upstream refuses it later.
+ * unencrypted or may soon be; that is logged, but not shown in the session log.
+ * If it requires encryption and may proceed, data is encrypted already, and
+ * stays so until the connection ends; no key exchange is started. Otherwise
+ * returns 0; the session log shows the request even if upstream refuses it
+ * later.
  */
 int	lifecycle_refuses_request(struct ssh *, const char *type);
 

@@ -35,7 +35,7 @@ void	monitor_hook_reinit(struct monitor *);
 /*
  * As monitor_child_postauth(), which it calls, in the monitor after the fork;
  * does not return. Before that, notes the connection and the time for the
- * session log.
+ * session log, whose line is written when this process ends.
  */
 void	monitor_hook_postauth(struct ssh *, struct monitor *);
 
