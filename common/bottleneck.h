@@ -45,25 +45,26 @@
 
 enum bottleneck_cause {
 	BOTTLENECK_NONE,		/* no single cause was found */
-	BOTTLENECK_PATH_OR_PEER,	/* it cannot be said which */
-	BOTTLENECK_DISK_READ,
-	BOTTLENECK_DISK_WRITE,
+	BOTTLENECK_PATH_OR_PEER,	/* too little is known to say which */
+	BOTTLENECK_DISK_READ,		/* reading the source files */
+	BOTTLENECK_DISK_WRITE,		/* writing the target files */
 	BOTTLENECK_WRITER,		/* the program that supplies the data */
 	BOTTLENECK_READER,		/* the program that consumes it */
-	BOTTLENECK_CPU,
+	BOTTLENECK_CPU,			/* a process runs, or waits to run */
 	BOTTLENECK_WINDOW,		/* of an SSH channel, the receiver's */
 	BOTTLENECK_REQUESTS,		/* SFTP in flight: -R, -B, -X */
 	BOTTLENECK_PATH,		/* its capacity */
-	BOTTLENECK_LOSS,
-	BOTTLENECK_SEND_BUFFER,		/* of TCP */
-	BOTTLENECK_RECEIVE_BUFFER,	/* of TCP */
-	BOTTLENECK_MAX_RATE		/* the keyword MaxRate */
+	BOTTLENECK_LOSS,		/* lost packets slow TCP down */
+	BOTTLENECK_SEND_BUFFER,		/* of TCP, at the sender */
+	BOTTLENECK_RECEIVE_BUFFER,	/* of TCP, at the receiver */
+	BOTTLENECK_MAX_RATE		/* the sender's keyword MaxRate */
 };
 
 /*
  * One copy, or one connection. Each reading covers the time of the copy
- * (stall_stats_diff()); it is NULL if there is no such process, or if it has
- * not reported. For its own log sshd-session is the local end.
+ * (stall_stats_diff()) and belongs to the caller; it is NULL if there is no
+ * such process, or if it has not reported. For its own log sshd-session is the
+ * local end.
  */
 struct bottleneck_input {
 	int	 is_put;		/* 1: upload; 0: download */
@@ -71,7 +72,7 @@ struct bottleneck_input {
 	int	 is_peer_hayate;	/* for the advice alone */
 	uint64_t bytes;			/* moved in the direction of the copy */
 	uint64_t us;			/* duration of the copy */
-	uint64_t requests;		/* limit of bytes in flight; 0: none */
+	uint64_t requests;		/* bytes, by -R, -B, -X; 0: no limit */
 	const struct stall_stats *local, *remote;	/* ssh, sshd-session */
 	const struct stall_stats *local_files;		/* scp or sftp */
 	const struct stall_stats *remote_files;		/* sftp-server */
@@ -79,34 +80,43 @@ struct bottleneck_input {
 
 struct bottleneck {
 	enum bottleneck_cause cause;
-	int	 is_remote;		/* remote end; unused by PATH*, LOSS */
-	unsigned int percent;		/* of STAT_TIME, or of the samples */
+	int	 is_remote;		/* 1: remote end; unused: PATH*, LOSS */
+	unsigned int percent;		/* of the time or samples; NONE: 0 */
 	int	 is_files;		/* CPU: of scp, sftp or sftp-server */
 	int	 lacks_cpu;		/* CPU: mostly waits for a processor */
-	uint64_t amount;		/* windows: bytes; MaxRate: bytes/s */
+	uint64_t amount;		/* sizes: bytes; MaxRate: bytes/s; 0 */
 	uint64_t min_rtt_us, rtt_us;	/* least and mean; 0: unknown */
-	unsigned int loss_ppm;		/* retransmitted segments per million */
+	unsigned int loss_ppm;		/* resent segments per million; or 0 */
 };
 
 /*
  * Returns the bottleneck: BOTTLENECK_NONE for a copy of less than 0.7 s or 512
- * KiB. Implausible readings of the peer are ignored.
+ * KiB. A reading of the peer is ignored if it is implausible or covers less
+ * than half of the time. RTT and loss are set for every cause: from the end
+ * that sends or, if that has not reported, from the local one, which sees
+ * hardly any loss.
  */
 struct bottleneck bottleneck_find(const struct bottleneck_input *);
 
 /*
  * Returns 1 if a connection that carried these bytes each way can be analysed
- * as a copy: one direction has less than a quarter of the other. Waits of a
- * connection that is busy both ways explain neither direction.
+ * as a copy: one direction has less than a quarter of the other. Returns 0
+ * otherwise, and if nothing was carried: the waits of a connection that is busy
+ * both ways explain neither direction.
  */
 int	bottleneck_is_one_way(uint64_t sent, uint64_t received);
 
-/* Returns the cause as a word for programs: "disk-read", "window" and so on. */
+/*
+ * Returns the cause as a constant word for programs: "disk-read", "window",
+ * "none" and so on.
+ */
 const char *bottleneck_name(const struct bottleneck *);
 
 /*
  * Writes the sentence for the user: "disk read here (97 % of the time);
- * ADVICE". Returns its length, which is less than BOTTLENECK_TEXT.
+ * ADVICE", without the advice if there is none. The remote end is always called
+ * the server. BOTTLENECK_NONE is "no single cause". A longer text is truncated;
+ * the NUL is within BOTTLENECK_TEXT bytes. Returns the length without it.
  */
 #define BOTTLENECK_TEXT	256
 size_t	bottleneck_describe(const struct bottleneck_input *,
@@ -115,12 +125,13 @@ size_t	bottleneck_describe(const struct bottleneck_input *,
 /*
  * Writes the line for a whole copy: "64.0 MiB in 12.8 s, 5.2 MB/s. Limit: " and
  * that sentence. With several connections the caller passes the input and the
- * bottleneck of the first one, and the line says so.
+ * bottleneck of the first one, and the line says so. A duration of 0 gives 0
+ * MB/s.
  */
 #define BOTTLENECK_LINE	(BOTTLENECK_TEXT + 128)
 struct bottleneck_totals {
 	uint64_t bytes, us;		/* sum of connections; duration */
-	unsigned int connections;
+	unsigned int connections;	/* 0 counts as 1 */
 };
 void	bottleneck_summarise(const struct bottleneck_input *,
     const struct bottleneck *, const struct bottleneck_totals *,
@@ -128,9 +139,10 @@ void	bottleneck_summarise(const struct bottleneck_input *,
 
 /*
  * Returns 1 if the user should see the line without asking for it: the copy
- * took more than BOTTLENECK_NOTABLE_US, its rate was below half of the sender's
- * STAT_BEST_RATE (or ours, if the sender has not reported), and the cause is
- * neither NONE nor PATH_OR_PEER.
+ * took more than BOTTLENECK_NOTABLE_US (10 s), its rate was below half of the
+ * sender's STAT_BEST_RATE (or ours, if the sender has not reported), and the
+ * cause is neither NONE nor PATH_OR_PEER. Returns 0 if neither end has a
+ * reading.
  */
 #define BOTTLENECK_NOTABLE_US	10000000
 int	bottleneck_is_notable(const struct bottleneck_input *,

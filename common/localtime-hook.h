@@ -17,7 +17,11 @@
 
 #include <time.h>
 
-/* As mktime(3), but ignores tm_isdst and determines it. */
+/*
+ * As mktime(3), but ignores tm_isdst and sets it to what applies at that time
+ * in the zone of the process. Normalises the structure. Returns -1 as mktime(3)
+ * does.
+ */
 time_t	localtime_make(struct tm *);
 
 #endif /* HAYATE_LOCALTIME_HOOK_H */

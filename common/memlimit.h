@@ -25,9 +25,11 @@
 #include <stdint.h>
 
 /*
- * Returns the lowest limit in bytes. Without a limit it returns UINT64_MAX, or
- * the number of almost 2^63 that version 1 reports then. "root" is a directory
- * that stands for "/" (a test's copy of /proc and /sys); "" otherwise.
+ * Returns the lowest limit in bytes of the groups of this process, of both
+ * versions of control groups. Without a limit, without control groups (other
+ * systems), or if none can be read it returns UINT64_MAX, or the number of
+ * almost 2^63 that version 1 reports then. "root" is a directory that stands
+ * for "/" (a test's copy of /proc and /sys); "" otherwise. Logs nothing.
  */
 uint64_t memlimit_read(const char *root);
 

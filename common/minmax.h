@@ -5,7 +5,8 @@
 
 /*
  * The smaller and the larger of two numbers, for core files. Upstream's
- * MINIMUM() and MAXIMUM() are for hooks.
+ * MINIMUM() and MAXIMUM() are for hooks. Arguments are converted to uint64_t,
+ * so a negative number counts as a large one.
  */
 
 #ifndef HAYATE_MINMAX_H

@@ -19,24 +19,25 @@
 
 #include <stddef.h>
 
-#define PEER_EXT_NAME	"hayate@hayate.invalid"
+#define PEER_EXT_NAME	"hayate@hayate.invalid"	/* of our extension */
 #define PEER_EXT_VALUE	"3"		/* our version of PROTOCOL */
 #define PEER_VERSION_AUTHONLY 2		/* the first with unencrypted data */
 #define PEER_VERSION_STALL_STATS 3	/* the first with STALL_STATS_REQUEST */
 
 /*
  * Returns the version in the value that a peer sent: the decimal number at its
- * start, at most 65535; any text behind it is ignored. Returns 0 if the value
- * is invalid: no number, the number 0, or a NUL byte anywhere.
+ * start, 65535 if it is larger; any text behind it is ignored. Returns 0 if the
+ * value is invalid: empty, no digit at its start, the number 0, or a NUL byte
+ * anywhere. The caller then does not treat the peer as Hayate.
  */
 unsigned int peer_parse_version(const unsigned char *value, size_t len);
 
 /*
  * Returns 1 if the banner ("SSH-2.0-OpenSSH_10.0p2") is that of an unmodified
  * OpenSSH: a release of its own, alone or followed by a space and any text that
- * does not contain "hpn". A fork that names itself in the release
- * ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is not one, and neither is
- * OpenSSH_for_Windows.
+ * does not contain "hpn" in any case; "" is not one. A fork that names itself
+ * in the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is not one, and neither is
+ * OpenSSH_for_Windows. A peer can claim any banner.
  */
 int	 peer_is_openssh(const char *banner);
 

@@ -27,8 +27,11 @@
  * entries at the end, where stall_stats_diff() takes them for gauges.
  *
  * While ssh or sshd-session waits in poll(), it is in at most one of the three
- * states of sending (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT) and in one of the two
- * of receiving (WAIT_OUTPUT, WAIT_NET). The rest is time at work.
+ * states of sending (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT; in none once all input
+ * has ended and is sent) and in one of the two of receiving (WAIT_OUTPUT,
+ * WAIT_NET). The rest is time at work. These two processes know no times of
+ * files. scp, sftp and sftp-server know only those, which are 0 where
+ * STAT_WAIT_CPU is not known, STAT_TIME, and the times of the CPU.
  */
 enum stall_stat {
 	/* counters: microseconds, unless noted */
@@ -39,26 +42,26 @@ enum stall_stat {
 	STAT_WAIT_OUTPUT,	/* the consumer takes no received data */
 	STAT_WAIT_NET,		/* no received data to pass on */
 	STAT_CPU,		/* main thread: user and system time */
-	STAT_WAIT_CPU,		/* runnable, but without a processor */
+	STAT_WAIT_CPU,		/* main thread: runnable, no processor free */
 	STAT_FILE_READ,		/* in system calls that read files */
 	STAT_FILE_WRITE,	/* in those that write, close; scp: fsync */
 	STAT_SAMPLES,		/* number of readings of TCP_INFO */
-	STAT_RWND_FULL,		/* samples: the peer's TCP window full */
+	STAT_RWND_FULL,		/* samples: the peer's TCP window 85 % full */
 	STAT_SNDBUF_FULL,	/* samples: only our send buffer full */
 	STAT_SENT,		/* bytes, acknowledged by the peer's TCP */
 	STAT_RECEIVED,		/* bytes, in order */
 	STAT_SEGMENTS,		/* number sent, retransmissions included */
 	STAT_RESENT,		/* number retransmitted */
-	STAT_RTT_SUM,		/* sum over STAT_SAMPLES */
+	STAT_RTT_SUM,		/* of the smoothed RTT of each sample */
 
-	/* gauges: the present value, not a sum */
+	/* gauges: a present value or a maximum, not a sum */
 	STAT_MIN_RTT,		/* smallest that the kernel remembers */
 	STAT_MSS,		/* bytes of a full segment */
 	STAT_TCP_RWND,		/* largest TCP window of the peer, bytes */
 	STAT_MAX_RATE,		/* MaxRate, bytes per second; 0: none */
-	STAT_OWN_WINDOW,	/* our largest SSH window, bytes */
-	STAT_PEER_WINDOW,	/* peer's largest SSH window, bytes */
-	STAT_BEST_RATE,		/* best rate of this connection */
+	STAT_OWN_WINDOW,	/* our largest SSH window so far, bytes */
+	STAT_PEER_WINDOW,	/* peer's largest window, or most in flight */
+	STAT_BEST_RATE,		/* of any second so far, both directions */
 	STAT_LOSS_TOLERANT,	/* 1: congestion control ignores loss */
 	STAT_COUNT
 };
@@ -69,40 +72,48 @@ struct stall_stats {
 
 /*
  * The side data (ring.h) that ssh leaves in shared memory for the scp or sftp
- * that started it.
+ * that started it, about ten times a second. Valid for a copy only if "tag" is
+ * the tag that scp has set for this copy; 0 before scp has set any.
  */
 struct stall_stats_note {
-	uint64_t tag;		/* of the copy: the tag that scp has set */
-	uint64_t flags;		/* STALL_STATS_* */
+	uint64_t tag;			/* number of the copy */
+	uint64_t flags;			/* bits: STALL_STATS_* */
 	struct stall_stats local;	/* ssh, since the copy began */
 	struct stall_stats remote;	/* sshd, of the copy; if HAS_REMOTE */
 };
-#define STALL_STATS_HAS_REMOTE	1
+#define STALL_STATS_HAS_REMOTE	1	/* "remote" is valid */
 #define STALL_STATS_HAYATE	2	/* the server is Hayate */
 #define STALL_NOTE_WORDS	\
 	(sizeof(struct stall_stats_note) / sizeof(uint64_t))
 
 /*
  * Returns what a process did between two of its readings: the counters are
- * subtracted (never below 0), the gauges are those of "to".
+ * subtracted (0 if "from" is larger), the gauges are those of "to".
  */
 struct stall_stats stall_stats_diff(const struct stall_stats *from,
     const struct stall_stats *to);
 
 /*
- * Returns 0 if states that exclude each other (those of sending, of receiving,
- * of the processor, of files) add up to more than 9/8 of the elapsed time.
- * Check what a peer has sent.
+ * Returns 1, or 0 if states that exclude each other (those of sending, of
+ * receiving, of the processor, of files) add up to more than 9/8 of the elapsed
+ * time. For readings that a peer has sent.
  */
 int	stall_stats_are_plausible(const struct stall_stats *);
 
-/* Returns which share of the elapsed time a counter has: 0 to 100 percent. */
+/*
+ * Returns which share of STAT_TIME a time has, rounded down: 0 to 100 percent;
+ * 0 if the time is 0, and 100 if it is not less than STAT_TIME, even if that is
+ * 0.
+ */
 unsigned int stall_stats_percent(const struct stall_stats *, enum stall_stat);
 
-/* Returns a * b / by, or 2^56 if that is less; 0 if "by" is 0. */
+/*
+ * Returns a * b / by, rounded down and without overflow (in floating point), at
+ * most 2^56; 0 if "by" is 0.
+ */
 uint64_t stall_stats_scale(uint64_t a, uint64_t b, uint64_t by);
 
-/* Returns a counter's growth per second of the elapsed time. */
+/* Returns the value of a counter per second of STAT_TIME; 0 if that is 0. */
 uint64_t stall_stats_rate(const struct stall_stats *, enum stall_stat);
 
 /* Name of the request for a reading: an SSH global request, or one of SFTP */
@@ -110,7 +121,7 @@ uint64_t stall_stats_rate(const struct stall_stats *, enum stall_stat);
 
 /*
  * Encodes a reading for the wire: version and number of values (uint32), then
- * each value (uint64), all big endian.
+ * each value (uint64), all big endian. A new value does not change the version.
  */
 #define STALL_STATS_VERSION	1
 #define STALL_STATS_WIRE_LEN	(4 + 4 + 8 * STAT_COUNT)
@@ -119,9 +130,9 @@ void	stall_stats_encode(const struct stall_stats *,
 
 /*
  * Decodes a peer's reading. Values that the peer did not send become 0, values
- * that we do not know are skipped, and huge ones are cut to 2^56. Returns 0, or
- * -1 if the version is unknown, the message is truncated, or it claims to have
- * more than 1000 values.
+ * that we do not know are skipped, and larger ones become 2^56. Returns 0; or
+ * -1 with all values 0 if the version is unknown, the message is truncated, or
+ * it claims to have more than 1000 values. Bytes behind the values are ignored.
  */
 int	stall_stats_decode(struct stall_stats *, const unsigned char *,
     size_t len);
