@@ -36,7 +36,10 @@
 
 struct bdp;			/* private to bdp.c */
 
-/* Returns NULL if out of memory. */
+/*
+ * Returns a state without samples; NULL if out of memory. Free it with
+ * bdp_free().
+ */
 struct bdp *bdp_new(void);
 
 /* Accepts NULL. */
@@ -44,14 +47,16 @@ void	 bdp_free(struct bdp *);
 
 /*
  * Sets the transport's smallest RTT of the last minutes, and its smoothed RTT,
- * queues included; 0: not known.
+ * queues included; 0: not known. The smoothed one counts from the next
+ * bdp_consumed() on.
  */
 void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us, uint64_t now_rtt_us);
 
 /*
  * Sets the in-band RTT, once the caller knows that the age of a credit is the
  * RTT; 0: not known, or no longer. An in-band RTT above the transport's means
- * that the transport covers only a part of the path.
+ * that the transport covers only a part of the path. bdp_inband_rtt() returns
+ * the value that was set, at first 0.
  */
 void	 bdp_set_inband_rtt(struct bdp *, uint64_t rtt_us);
 uint64_t bdp_inband_rtt(const struct bdp *);
@@ -66,67 +71,92 @@ void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
 
 /*
  * Updates the maximum of the bytes of the stream that are in the kernel out of
- * order, behind lost ones. A lossy path holds them in addition to the BDP: see
- * wtune.c.
+ * order, behind lost ones; a smaller number changes nothing. A lossy path holds
+ * them in addition to the BDP: see wtune.c.
  */
 void	 bdp_note_out_of_order(struct bdp *, uint64_t bytes);
 
 /* Clears that maximum, if a slow reader has caused it and not the path. */
 void	 bdp_forget_out_of_order(struct bdp *);
 
-/* Call it when the stream has arrived up to "pos": completes ages. */
+/*
+ * Call it when the stream has arrived up to "pos". Completes the age of each
+ * outstanding credit whose "edge" is below "pos", and forgets that credit.
+ */
 void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /*
- * Returns 1 if bdp_consumed() is due: about eight times per RTT but at most
- * once per millisecond, or every 5 ms while the RTT is not known.
+ * Returns 1 if bdp_consumed() is due: before the first sample, then about eight
+ * times per RTT but at most once per millisecond, or every 5 ms while the RTT
+ * is not known. Nothing enforces it: an early sample shortens the time that the
+ * rate covers.
  */
 int	 bdp_sample_due(const struct bdp *, uint64_t now_us);
 
-/* Takes a sample: the application has consumed the stream up to "pos". */
+/*
+ * Takes a sample: the application has consumed the stream up to "pos", which
+ * never falls. Updates rate, maxima and minima, and notes a stall. The first
+ * sample is only the starting point.
+ */
 void	 bdp_consumed(struct bdp *, uint64_t pos, uint64_t now_us);
 
-/* Begins a new round of ages; outstanding credits count for the new one. */
+/*
+ * Ends the round of ages, whose smallest age becomes bdp_last_age() if it had
+ * four ages, and begins a new one; outstanding credits count for the new one.
+ */
 void	 bdp_next_round(struct bdp *);
 
-/* The same without outstanding credits, because the window has changed. */
+/* The same, but forgets outstanding credits, because the window has changed. */
 void	 bdp_restart_ages(struct bdp *);
 
 /*
- * Drops samples and maxima after an idle time, and takes a first sample. Keeps
+ * Drops samples and the maxima of rate and out-of-order bytes after an idle
+ * time, and takes a first sample, so the rate is 0 until the next one. Keeps
  * the RTTs and the last stall.
  */
 void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /*
- * Returns when the last stall ended; 0: never. A stall is a pause between two
- * calls of bdp_consumed() of more than a known RTT, as a loss causes: at least
- * 4 ms, at most 2 s.
+ * Returns when the last stall ended, on the caller's clock; 0: never. A stall
+ * is a pause between two calls of bdp_consumed() of more than 17/16 of a known
+ * RTT, as a loss causes: at least 4 ms, at most 2 s.
  */
 uint64_t bdp_stall_us(const struct bdp *);
 
-/* RTT of the path: the larger of the transport's and the in-band one, or 0 */
+/*
+ * RTT of the path: the larger of the transport's and the in-band one; 0: not
+ * known
+ */
 uint64_t bdp_rtt(const struct bdp *);
 
-/* Smallest smoothed RTT of the transport in the last 5 to 10 seconds, or 0 */
+/*
+ * Smallest smoothed RTT of the transport, as known at the samples of the last 5
+ * to 10 seconds; 0: not known
+ */
 uint64_t bdp_rtt_now(const struct bdp *);
 
 /*
  * Smallest age of this round, 0 before its fourth age; and that of the last
- * round that had four, 0 before there was one
+ * round that had four, 0 before there was one. Neither is cleared by time
+ * alone.
  */
 uint64_t bdp_age(const struct bdp *);
 uint64_t bdp_last_age(const struct bdp *);
 
 /*
- * Rate over the last RTT, or over 8 ms if that is longer, and its maximum in
- * the last 5 to 10 seconds. For eight times its length a stall lowers the rate
- * to the mean since the stall began.
+ * Rate over the last RTT, or over 8 ms if that is longer, as of the last
+ * sample, and its maximum in the last 5 to 10 seconds; 0 before the second
+ * sample. While the RTT is not known, it is the rate over the last eight
+ * samples. For eight times its length a stall lowers the rate to the mean since
+ * the stall began.
  */
 uint64_t bdp_rate(const struct bdp *);
 uint64_t bdp_rate_max(const struct bdp *);
 
-/* Most bytes out of order in the last 5 to 10 seconds */
+/*
+ * Most bytes out of order in the last 5 to 10 seconds. These spans end only
+ * with a sample, so the maximum outlives a pause.
+ */
 uint64_t bdp_out_of_order(const struct bdp *);
 
 /* Returns rate * rtt in bytes, without overflow for rates below 2^44. */

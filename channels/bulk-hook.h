@@ -37,8 +37,8 @@ struct ssh;
 
 /*
  * Returns the largest payload of a channel data packet that we announce to this
- * peer, bytes: 255 KiB and 256 bytes if peer_takes_large_packets(), otherwise
- * 32 KiB.
+ * peer, bytes: 255 KiB and 256 bytes if peer_takes_large_packets(); otherwise,
+ * and with "Hayate no", 32 KiB.
  */
 u_int	bulk_packet_max(const struct ssh *);
 
@@ -50,28 +50,32 @@ u_int	bulk_packet_max(const struct ssh *);
 size_t	bulk_read_max(void);
 
 /*
- * Returns the delivery rate of the connection, bytes per second, at most a
- * tenth of a second old; 0 if it is unknown.
+ * Returns the delivery rate of what we send over the connection, bytes per
+ * second, at most a tenth of a second old; 0 if it is unknown, as over a pipe.
  */
 uint64_t bulk_path_rate(struct ssh *);
 
 /*
  * Returns how many of "len" bytes of channel input go into the next packet; the
  * peer's window and its limit for packets must permit "len". More than 32 KiB
- * only to a peer that peer_takes_large_packets(), at a known rate, not from a
- * terminal, and not while someone types into another channel; with "Hayate no"
- * always "len". Where a record of a shared-memory pipe (shmpipe-hook.h) is more
- * than half of that, the packet ends with a record. Also enlarges the channel's
- * pipe, and detects typing by the sizes and times of its calls, so call it once
- * for each packet.
+ * only to a peer that peer_takes_large_packets(), only as much as the path
+ * carries in 2.6 ms, not from a terminal, and not while someone types into
+ * another channel; always "len" with "Hayate no", or if that is at most 32 KiB.
+ * Where a record of a shared-memory pipe (shmpipe-hook.h) is more than half of
+ * the result, the packet ends with a record.
+ *
+ * Also enlarges the channel's pipe if a larger packet may be sent, shrinks it
+ * while someone types, and detects typing by the sizes and times of its calls,
+ * so call it once for each packet. Typing is a packet of at most 256 bytes, 10
+ * ms or more after the last such packet; it counts for a second.
  */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 
 /*
  * As channel_output_poll(), repeated until the output queue is as full as stock
  * lets it be, or until a call queues nothing. Does not repeat it while someone
- * types, during a key exchange, or with "Hayate no". Returns what the first
- * call did: not 0 if it queued data.
+ * types, during a key exchange, or with "Hayate no". Returns the result of the
+ * first call: not 0 if it queued data.
  */
 int	bulk_output_poll(struct ssh *);
 
@@ -80,13 +84,14 @@ int	bulk_output_poll(struct ssh *);
  * that it need not be copied into the channel's output first. Only 64 KiB or
  * more are written, only while that output is empty, and only to a non-blocking
  * descriptor of an open channel that has neither a terminal nor a filter nor
- * datagrams.
+ * datagrams; never with "Hayate no".
  *
  * If anything was written, advances "*data" and "*len" past it and adds it to
  * local_consumed; then calls used(), which notes the time, and adjust(), which
- * may send a window adjust. Errors are left to the next ordinary write. A
- * "*len" of 64 KiB or more becomes the record size of a shared-memory pipe
- * even if nothing is written.
+ * may send a window adjust. The caller puts the rest into the output. If
+ * nothing was written, nothing changes: errors are left to the next ordinary
+ * write. A "*len" of 64 KiB or more becomes the record size of a shared-memory
+ * pipe even if nothing is written.
  */
 void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     size_t *len, void (*used)(struct ssh *, struct Channel *),
@@ -95,7 +100,8 @@ void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
 /*
  * Returns how many bytes of the window the peer may use before a window adjust
  * is due, whether or not our reader has consumed them all: three packets of the
- * channel, but of no more than stock's 32 KiB each.
+ * channel, but of no more than stock's 32 KiB each. Stock also sends one when
+ * half of the window is used.
  */
 u_int	bulk_adjust_step(const struct Channel *);
 
@@ -116,9 +122,10 @@ u_int	bulk_adjust_step(const struct Channel *);
 
 /*
  * Lets a pipe hold 256 KiB; not for use with "Hayate no". Does nothing if "fd"
- * is something else, holds packets (ring.h), or is as large already. If the
- * system refuses, the pipe stays as it is, with a line at -vv. BULK_PIPE_STOCK
- * is the default capacity, to which a pipe shrinks again while someone types.
+ * is -1 or no pipe, holds packets (ring.h), or is as large already, or if the
+ * system has no such call. If the system refuses, the pipe stays as it is, with
+ * a line at -vv. BULK_PIPE_STOCK is the default capacity in bytes, to which a
+ * pipe shrinks again while someone types.
  */
 #define BULK_PIPE_STOCK	(64 * 1024)
 void	bulk_enlarge_pipe(int fd);

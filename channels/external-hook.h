@@ -28,30 +28,36 @@
 struct sshbuf;
 
 /*
- * Sets the packet that is about to be sent. If sending fails, call it with NULL
- * instead of external_end(): it removes the packet and copies nothing.
+ * Sets the packet that is about to be sent; any packet set before is forgotten.
+ * The packet stays the caller's and must exist until it is removed. If sending
+ * fails, call it with NULL instead of external_end(): it removes the packet and
+ * copies nothing.
  */
 void	external_begin(struct sshbuf *);
 
 /*
- * Call it when the packet was sent or queued for new keys. A packet in the
- * queue gets its data copied into it. Ends the process if the packet was sealed
- * and no cipher has taken the data.
+ * Call it when the packet was sent or queued for new keys. Does nothing if a
+ * cipher has taken the data. A packet in the queue gets its data copied into
+ * it. Ends the process if the packet was sealed and is empty now, but no cipher
+ * has taken the data.
  */
 void	external_end(void);
 
 /*
- * Copies the data into the packet, because code that does not know of it, such
- * as another thread, is going to read the packet.
+ * Copies the data into the packet and removes it, because code that does not
+ * know of it, such as another thread, is going to read the packet. Does nothing
+ * if no packet is set, as in any thread but the main one.
  */
 void	external_linearize(void);
 
 /*
  * For a cipher that reads the packet's bytes from "p" on, where "p" is byte
- * "at" of the packet. external_has() returns 1 if a part of them lies outside.
- * external_take() returns that part, with its position counted from "p", and
- * removes the packet, so it works once; length and position are 0 if there is
- * none. Both also remove a packet into which the data was copied meanwhile.
+ * "at" of the packet. external_has() returns 1 if the packet is the one that is
+ * set and a part of it lies outside; else 0. external_take() returns that part,
+ * with its position counted from "p", and removes the packet, so it works once;
+ * if there is none, length and position are 0, and the data is "p". The part
+ * stays in the memory of whoever sends. Both also remove a packet into which
+ * the data was copied meanwhile.
  */
 int	external_has(const u_char *p, size_t at);
 struct sshbuf_external external_take(const u_char *p, size_t at);

@@ -20,12 +20,13 @@
 
 /*
  * From TCP_INFO. A field that the system does not provide is 0, but min_rtt_us
- * is rtt_us then. Counters cover the life of the connection; those marked
- * "wraps" are 32 bits in the kernel. The kernel counts "unacked", "cwnd" and
- * "out_of_order" in segments: these fields are its count times the present size
- * of a segment, sent or received. So "out_of_order" changes with that size, and
- * where it falls, the difference tells nothing. "segments" leaves out those
- * without data if the kernel counts them apart.
+ * is rtt_us then; systems other than Linux provide these two alone. Counters
+ * cover the life of the connection; those marked "wraps" are 32 bits in the
+ * kernel. The kernel counts "unacked", "cwnd" and "out_of_order" in segments:
+ * these fields are its count times the present size of a segment, sent or
+ * received. So "out_of_order" changes with that size, and where it falls, the
+ * difference tells nothing. "segments" leaves out those without data if the
+ * kernel counts them apart.
  */
 struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
@@ -45,7 +46,7 @@ struct tcp_path {
 
 /*
  * Reads the state of the connection. Returns 0, or -1 with all fields 0 if the
- * descriptor is not a TCP socket or the system has no TCP_INFO.
+ * descriptor is not an open TCP socket or the system has no TCP_INFO.
  */
 int	tcp_path_read(int fd, struct tcp_path *);
 
@@ -58,26 +59,38 @@ uint64_t tcp_path_out_of_order(int fd);
 
 /*
  * Limits the unsent bytes in the kernel (TCP_NOTSENT_LOWAT), so that urgent
- * data does not queue behind bulk data. Returns 0 or -1.
+ * data does not queue behind bulk data: at that number the socket is not
+ * writable any more. The last call counts. Returns 0; or -1 with nothing
+ * changed if the descriptor is not a TCP socket or the system has no such
+ * option.
  */
 int	tcp_path_limit_unsent(int fd, uint32_t bytes);
 
-/* Returns 1 if the congestion control does not slow down for losses: BBR. */
+/*
+ * Returns 1 if the congestion control does not slow down for losses: BBR, of
+ * any version. Returns 0 for any other, and if it is not known.
+ */
 int	tcp_path_tolerates_loss(int fd);
 
-/* The result of both functions below for a pipe or a Unix socket */
+/*
+ * The result of both functions below for a pipe or a Unix socket, by strcmp(3)
+ */
 #define TCP_PATH_NO_TCP	"the connection is no TCP connection"
 
 /*
  * Selects a congestion control algorithm by name (TCP_CONGESTION). Returns
- * NULL, or the reason why the algorithm did not change.
+ * NULL, or the reason why the algorithm did not change, as a clause for a
+ * message: TCP_PATH_NO_TCP, that the kernel has no such algorithm or does not
+ * allow it to this user, that the system cannot set one, or another error. The
+ * text is valid until the next call of strerror(3).
  */
 const char *tcp_path_set_congestion(int fd, const char *name);
 
 /*
- * Limits the payload sent per second (SO_MAX_PACING_RATE). Returns NULL, or the
- * reason why there is no limit. The rate must not be 0; one of 2^32 - 1 or more
- * counts as 2^32 - 2, the most that every kernel accepts.
+ * Limits the payload sent per second (SO_MAX_PACING_RATE); the last call
+ * counts. Returns NULL, or the reason why there is no limit, as a text like
+ * that of tcp_path_set_congestion(). The rate must not be 0; one of 2^32 - 1 or
+ * more counts as 2^32 - 2, the most that every kernel accepts.
  */
 const char *tcp_path_set_rate(int fd, uint64_t bytes_per_second);
 

@@ -18,11 +18,12 @@
 struct ssh;
 
 /*
- * Sets CongestionControl and MaxRate at the first call; later calls do nothing.
- * If the kernel refuses, the connection keeps its default, and one line gives
- * the reason: for CongestionControl as an error, on standard error even with
- * LogLevel FATAL; for MaxRate, and if the connection is not TCP, at -v in ssh
- * and LogLevel VERBOSE in sshd. Main thread only.
+ * Sets CongestionControl and MaxRate, if configured, at the first call in a
+ * process, with a line at debug level for each; later calls do nothing,
+ * whatever the first did. If the kernel refuses, the connection keeps its
+ * default, and one line gives the reason: for CongestionControl as an error, on
+ * standard error even with LogLevel FATAL; for MaxRate, and if the connection
+ * is not TCP, at -v in ssh and LogLevel VERBOSE in sshd. Main thread only.
  */
 void	tcpopt_set(struct ssh *);
 

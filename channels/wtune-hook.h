@@ -20,12 +20,19 @@ struct ssh;
 struct Channel;
 
 /*
- * Grows or withholds the receive window of a channel. Call it before stock
- * decides whether to send SSH2_MSG_CHANNEL_WINDOW_ADJUST, so that the untouched
- * code announces the new window. Does nothing for terminals, X11 and agent
- * channels, and channels with a window below 2 MiB, with "Hayate no" or
- * "WindowTuning no", or out of memory. Also frees memory of the output of the
- * channel, and enlarges its pipe at a backlog of more than 64 KiB.
+ * Grows or withholds the receive window of a channel: changes local_window_max
+ * and local_consumed by the same amount. Call it before stock decides whether
+ * to send SSH2_MSG_CHANNEL_WINDOW_ADJUST, so that the untouched code announces
+ * the new window. The window is at most WindowMax, and at most 14 MiB for a
+ * peer that is not Hayate; windows grow only as far as WindowMemoryMax allows
+ * their sum.
+ *
+ * Does nothing for terminals, X11 and agent channels, and channels with a
+ * window below 2 MiB, with "Hayate no" or "WindowTuning no", if nothing has
+ * arrived since the last adjust, or out of memory, with a line at -v. Otherwise
+ * logs changes at -vv and samples at -vvv, frees memory of the channel's
+ * consumed output, and enlarges its pipe at the first backlog of more than 64
+ * KiB.
  */
 void	wtune_channel(struct ssh *, struct Channel *);
 
@@ -37,18 +44,25 @@ void	wtune_channel(struct ssh *, struct Channel *);
 void	wtune_log_adjust(const struct Channel *);
 
 /*
- * Stops reading from the local side of a channel that has a stock window (2
- * MiB) of unsent data queued: a larger window of the peer is meant for the
- * path, not for our memory. Call it for each channel and poll(), after stock
- * has decided what to wait for. Does nothing with "Hayate no".
+ * Stops reading from the local side of a channel while a stock window (2 MiB)
+ * of its data is queued and unsent; standard error counts apart from the rest.
+ * The reason: a larger window of the peer is meant for the path, not for our
+ * memory. Call it for each channel and poll(), after stock has decided what to
+ * wait for: it only clears bits of io_want. Does nothing with "Hayate no".
  *
- * Also reports the channel to stalls-hook.h, limits the unsent bytes in the
- * kernel, logs once per channel at -v if the peer's window limits what is sent,
- * and sets the options of the socket at the first call (tcpopt-hook.h).
+ * Also sets the options of the socket at the first call (tcpopt-hook.h),
+ * reports the channel to stalls-hook.h, and limits the unsent bytes in the
+ * kernel to 10 ms of the path's rate, from 128 KiB to 16 MiB. Logs once per
+ * channel, at -v in ssh and LogLevel DEBUG1 in sshd, if the peer's window
+ * limits what is sent.
  */
 void	wtune_input(struct ssh *, struct Channel *);
 
-/* Call it when a channel is freed: frees its state. */
+/*
+ * Call it when a channel is freed, before its number is used again: frees its
+ * state, and its window no longer counts for WindowMemoryMax. Does nothing for
+ * a channel that was never tuned.
+ */
 void	wtune_channel_free(struct Channel *);
 
 #endif /* HAYATE_WTUNE_HOOK_H */

@@ -47,6 +47,7 @@
 
 struct wtune;			/* private to wtune.c */
 
+/* Copied by wtune_new() */
 struct wtune_conf {
 	uint64_t floor;		/* smallest window, bytes, not 0 */
 	uint64_t ceiling;	/* largest window, bytes */
@@ -63,7 +64,11 @@ struct wtune_now {
 	uint64_t free;		/* of the memory for windows, in no window */
 };
 
-/* The reason of the last change, or why there was none */
+/*
+ * The reason of the last change, or why there was none. Ceiling, memory and
+ * reader are reasons only if a larger window was wanted; the reader also if it
+ * lags.
+ */
 enum wtune_why {
 	WTUNE_QUIET,		/* nothing was decided yet */
 	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
@@ -77,7 +82,10 @@ enum wtune_why {
 	WTUNE_WITHDRAW_IDLE	/* no data for 10 s */
 };
 
-/* Returns NULL if out of memory; the channel then keeps its stock window. */
+/*
+ * Returns a tuner in state WTUNE_QUIET; NULL if out of memory: the channel then
+ * keeps its stock window. Free it with wtune_free().
+ */
 struct wtune *wtune_new(const struct wtune_conf *);
 
 /* Accepts NULL. */
@@ -85,14 +93,22 @@ void	 wtune_free(struct wtune *);
 
 /*
  * Returns how many bytes to add to the window (> 0), to withhold from it (< 0,
- * as far as the caller can), or 0. Call it after each bdp_consumed(). Do not
- * call bdp_granted() for the credit by which the window grows.
+ * as far as the caller can), or 0. The caller changes the window and reports
+ * its new size in the next call; a withdrawal that it could not complete is
+ * asked for again. Call it after each bdp_consumed(). Do not call bdp_granted()
+ * for the credit by which the window grows.
+ *
+ * Works on the struct bdp: ends rounds of ages, forgets credits when the window
+ * grows or shrinks, sets the in-band RTT that a trial has shown, and forgets
+ * bytes out of order while the reader lags. If the last call was 10 s ago or
+ * more, it forgets the rates, the in-band RTT and all trials.
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 
 /*
- * Return the last reason, which a decision that changes nothing may leave as it
- * was, and the text of a reason for the log.
+ * wtune_why() returns the last reason, which a decision that changes nothing
+ * may leave as it was. wtune_why_text() returns a reason as a constant text for
+ * the log.
  */
 enum wtune_why	 wtune_why(const struct wtune *);
 const char	*wtune_why_text(enum wtune_why);
