@@ -41,10 +41,13 @@
 enum authonly_dir {
 	AUTHONLY_CTOS,		/* client to server */
 	AUTHONLY_STOC,		/* server to client */
-	AUTHONLY_DIRS
+	AUTHONLY_DIRS		/* the number of directions */
 };
 
-/* The lists of one side by direction, comma-separated (namelist.h) */
+/*
+ * The lists of one side by direction, comma-separated (namelist.h), which the
+ * caller owns; NULL: not known, which only those of a client's peer may be
+ */
 struct authonly_lists {
 	char	*ciphers[AUTHONLY_DIRS];
 	char	*macs[AUTHONLY_DIRS];
@@ -54,7 +57,7 @@ struct authonly_lists {
 struct authonly_algorithms {
 	/* Returns 1 if the cipher needs no MAC. */
 	int	 (*is_aead)(const char *cipher);
-	/* Returns the list with the fastest first; the caller frees it. */
+	/* Returns the list with the fastest first, which the caller frees. */
 	char	*(*sort_macs)(const char *list);
 	/* Returns 1 if GMAC is at least as fast as this MAC. */
 	int	 (*gmac_is_fastest)(const char *mac);
@@ -66,14 +69,15 @@ struct authonly_algorithms {
 struct authonly_exchange {
 	const struct authonly_lists *my;	/* ours, without any mode */
 	const struct authonly_lists *peer;	/* the peer's last proposal */
-	int	 peer_knows_gmac;	/* peer_knows_authonly() */
+	int	 peer_knows_gmac;	/* 1: the peer knows AUTHONLY_GMAC */
 	int	 peer_began;		/* 1: "peer" is of this exchange */
 	const struct authonly_algorithms *algorithms;
 };
 
 /*
  * Returns 1 if both sides share an encrypt-then-MAC MAC, which "none" needs, in
- * each direction; 0 also if the lists of "peer" are NULL (not known).
+ * each direction; 0 also if the lists of "peer" are NULL (not known), or if out
+ * of memory.
  */
 int	authonly_proposal_shares_etm(const struct authonly_lists *my,
     const struct authonly_lists *peer);
@@ -82,24 +86,29 @@ int	authonly_proposal_shares_etm(const struct authonly_lists *my,
  * Returns the modes that a client should name, in order; may be "". If the
  * server began the exchange, they are among those that it named. The text is
  * constant. If "none" is one of them, "macs" is set for each direction to all
- * of our MACs in the order to name them, which the caller frees. Returns NULL
- * if out of memory.
+ * of our MACs in the order to name them, which the caller frees; otherwise
+ * "macs" is unchanged, so set it to NULL before. Returns NULL if out of memory;
+ * "macs" may be set for one direction then.
  */
 const char *authonly_proposal_client_modes(const struct authonly_exchange *,
     char *macs[AUTHONLY_DIRS]);
 
 /*
- * Returns the modes that a server should name in answer to a client's proposal;
- * may be "". If both are possible, GMAC is left out if it is slower, and "none"
- * if its MAC has a short tag; otherwise the client's order decides. The text is
- * constant. For a direction in which the server should name other MACs than its
- * own, "macs" is set to them, which the caller frees. Returns NULL if out of
- * memory.
+ * Returns the modes that a server should name in answer to a client's proposal,
+ * of those that the client named; may be "". If both are possible, GMAC is left
+ * out if it is slower, and "none" if its MAC has a short tag; otherwise the
+ * client's order decides. The text is constant. For a direction in which the
+ * server should name other MACs than its own, "macs" is set to them, which the
+ * caller frees; else to NULL, or it is unchanged if "none" is not possible.
+ * Returns NULL if out of memory.
  */
 const char *authonly_proposal_server_modes(const struct authonly_exchange *,
     char *macs[AUTHONLY_DIRS]);
 
-/* Returns 1 if both sides share a cipher in each direction. */
+/*
+ * Returns 1 if both sides share a cipher in each direction; else 0. The lists
+ * must not be NULL.
+ */
 int	authonly_proposal_shares_ciphers(const struct authonly_lists *client,
     const struct authonly_lists *server);
 

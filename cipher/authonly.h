@@ -42,16 +42,16 @@
  */
 enum authonly_private {
 	AUTHONLY_PUBLIC,	/* it is not required */
-	AUTHONLY_TTY,
-	AUTHONLY_AGENT,
-	AUTHONLY_X11,
+	AUTHONLY_TTY,		/* a terminal */
+	AUTHONLY_AGENT,		/* forwarding of an agent */
+	AUTHONLY_X11,		/* forwarding of X11 */
 	AUTHONLY_TYPED,		/* typed input of a session without terminal */
 	AUTHONLY_SHELL,		/* a shell without a terminal */
 	AUTHONLY_FORWARD,	/* ports, sockets, stdio, other channels */
 	AUTHONLY_PROXY,		/* a client of "ssh -O proxy" */
 	AUTHONLY_MUX,		/* a session of another ssh that did not ask */
 	AUTHONLY_OTHER,		/* a request that we do not know */
-	AUTHONLY_NPRIVATE
+	AUTHONLY_NPRIVATE	/* the number of values, not one of them */
 };
 
 /* Input of the decision at a key exchange. All but "private" are 0 or 1. */
@@ -62,7 +62,7 @@ struct authonly_facts {
 	/* Read only if we are the client */
 	int	asked;		/* NoneSwitch is yes */
 	int	peer;		/* the server knows a mode */
-	int	usable;		/* one of these modes has the MAC it needs */
+	int	usable;		/* both sides can use one of these modes */
 	int	refused;	/* the server refused the modes we named */
 	/* Read on both sides */
 	enum authonly_private private;
@@ -70,8 +70,8 @@ struct authonly_facts {
 
 enum authonly_answer {
 	AUTHONLY_OFFER,		/* name the modes; the others: why not */
-	AUTHONLY_NOT_AUTHENTICATED,
-	AUTHONLY_NOT_ASKED,
+	AUTHONLY_NOT_AUTHENTICATED,	/* or the session has not begun */
+	AUTHONLY_NOT_ASKED,	/* NoneSwitch is not yes; client only */
 	AUTHONLY_NOT_ENABLED,	/* in our own configuration */
 	AUTHONLY_PRIVATE,	/* for the reason in authonly_private */
 	AUTHONLY_NOT_SUPPORTED,	/* by the server */
@@ -81,13 +81,14 @@ enum authonly_answer {
 
 /*
  * Returns AUTHONLY_OFFER if our KEXINIT may name the modes, or the first answer
- * in the order above that says why not.
+ * in the order above that says why not. Remembers nothing.
  */
 enum authonly_answer authonly_decide(const struct authonly_facts *);
 
 /*
  * Returns an answer as a clause for the user ("the server refused"), also
- * AUTHONLY_OFFER ("it is allowed"). The text is constant.
+ * AUTHONLY_OFFER ("it is allowed"). For AUTHONLY_PRIVATE it gives that reason;
+ * with any other answer the second argument is ignored. The text is constant.
  */
 const char *authonly_explain_answer(enum authonly_answer,
     enum authonly_private);
@@ -95,22 +96,25 @@ const char *authonly_explain_answer(enum authonly_answer,
 /*
  * Return why a channel request (RFC 4254, section 6), a channel of this type
  * (on the wire, or in channel_new()), or a client's global request (section 4)
- * requires encryption; AUTHONLY_PUBLIC if it does not. Unknown types do: such a
- * request is AUTHONLY_OTHER, such a channel AUTHONLY_FORWARD. Channels of X11
- * and of agents are AUTHONLY_FORWARD as well; their requests are not. Of the
- * local channels of a ControlMaster only "mux-proxy" requires encryption.
- * "window-change" is AUTHONLY_TTY, as "pty-req" is.
+ * requires encryption; AUTHONLY_PUBLIC if it does not, as for "session", "exec"
+ * and "subsystem". The type must not be NULL, and its case counts. Unknown
+ * types require it: such a request is AUTHONLY_OTHER, such a channel
+ * AUTHONLY_FORWARD. Channels of X11 and of agents are AUTHONLY_FORWARD as well;
+ * their requests are not. Of the local channels of a ControlMaster only
+ * "mux-proxy" requires encryption. "window-change" is AUTHONLY_TTY, as
+ * "pty-req" is.
  */
 enum authonly_private authonly_classify_request(const char *type);
 enum authonly_private authonly_classify_channel(const char *type);
 enum authonly_private authonly_classify_global(const char *type);
 
-/* Returns 1 if the cipher, which must not be NULL, is one of the modes. */
+/* Returns 1 if the cipher, which must not be NULL, is one of the two modes. */
 int	authonly_is_mode(const char *cipher);
 
 /*
  * Returns how many bytes one key may protect, or 0 if upstream's limit is
- * right. Upstream derives its limit from the block size alone:
+ * right. The caller uses it unless Hayate is no, and a lower RekeyLimit counts.
+ * Upstream derives its limit from the block size alone:
  *
  * - The modes do not encrypt, so no block of a key stream can repeat. An HMAC
  *   or UMAC with SSH's 32-bit sequence number needs a new key before the number

@@ -35,18 +35,19 @@
 struct autoscale_now {
 	uint64_t now_us;	/* monotonic clock */
 	uint64_t bytes;		/* total: sealed and opened */
-	uint64_t crypto_us;	/* total: time this took in all threads */
+	uint64_t crypto_us;	/* total: time of that, in all threads */
 	uint64_t cpu_us;	/* total: CPU time of the pool's owner */
 	unsigned int cores;	/* cores that this process may use */
 	double	free_cores;	/* idle since last decision; < 0: as if none */
 };
 
+/* OFF is the state of a zeroed struct autoscale; see above. */
 enum autoscale_state { AUTOSCALE_OFF, AUTOSCALE_STEADY, AUTOSCALE_TRIAL };
 
 struct autoscale {
 	enum autoscale_state state;
-	unsigned int threads;	/* the wanted number of threads */
-	struct autoscale_now last;	/* of the last decision */
+	unsigned int threads;	/* the wanted number of threads; OFF: 0 */
+	struct autoscale_now last;	/* of the last decision; zero: none */
 	/* private */
 	int	 intervals;	/* TRIAL: intervals since it began */
 	uint64_t rate_before;	/* TRIAL: bytes per second before it */
@@ -59,16 +60,23 @@ struct autoscale {
 };
 
 /*
- * Evaluates the time since the last decision, if it is AUTOSCALE_US or longer.
- * Zero the structure before the first call. Returns 1 if "threads" has changed,
- * or "state" has become OFF or left it: apply "threads" then.
+ * Evaluates the time since the last decision, if it is AUTOSCALE_US or longer;
+ * otherwise does nothing and returns 0. Zero the structure before the first
+ * call, which only stores the measurements. Nothing changes before 8 MiB have
+ * moved. The owner keeps a core: there are at most cores - 1 threads, and at
+ * most POOL_MAX.
+ *
+ * Returns 1 if "threads" has changed, or "state" has become OFF or left it:
+ * start or end threads then, and report with autoscale_set_started() how many
+ * there are.
  */
 int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
 
 /*
- * Tells how many threads there are now. Fewer than wanted means that no more
- * could be started. This counts as a failed trial, and "threads" becomes that
- * number.
+ * Says how many threads there are now. Fewer than wanted means that no more
+ * could be started. This counts as a failed trial: "threads" becomes that
+ * number, the state OFF or STEADY, and no trial begins for 5 s, or twice the
+ * last pause, up to 80 s. Any other number changes nothing.
  */
 void	autoscale_set_started(struct autoscale *, unsigned int threads);
 

@@ -21,10 +21,12 @@
 struct sshcipher_ctx;
 
 /*
- * Sets the IV of the next packet, of "len" bytes: the nonce of GCM, or the
- * counter of CTR. Does nothing for "none", nor for ChaCha20, which uses the
- * sequence number instead. A context belongs to one thread at a time. Returns 0
- * or SSH_ERR_*.
+ * Sets the IV of the next packet: the nonce of GCM, or the counter of CTR.
+ * Later packets continue from it; the key stays. "len" is the length of the IV
+ * in bytes. Does nothing and returns 0 for "none", and for ChaCha20, which uses
+ * the sequence number instead. A context belongs to one thread at a time.
+ * Returns 0; SSH_ERR_INVALID_ARGUMENT if "len" is not that of the cipher's IV;
+ * or SSH_ERR_LIBCRYPTO_ERROR, after which the position is unknown.
  */
 int	cipher_seek(struct sshcipher_ctx *, const u_char *iv, u_int len);
 

@@ -18,16 +18,30 @@
 #ifndef HAYATE_KEYPAIR_HOOK_H
 #define HAYATE_KEYPAIR_HOOK_H
 
-/* Returns 1 if it pays to call keypair_prepare() for this kex method. */
+/*
+ * Returns 1 if it pays to call keypair_prepare() for this kex method, that is
+ * for sntrup761x25519-sha512 by either name; else 0. The name must not be NULL.
+ */
 int	keypair_is_slow(const char *method);
 
-/* Generates the pair for the next key exchange, unless there is one. */
+/*
+ * Generates the pair for the next key exchange, unless there is one. Keeps none
+ * if that fails, without a message; in a build without sntrup761 it does
+ * nothing.
+ */
 void	keypair_prepare(void);
 
-/* Wipes a pair that was not used. Call it after the key exchange. */
+/*
+ * Wipes a pair that was not used. Call it after the first key exchange,
+ * whatever its method was.
+ */
 void	keypair_forget(void);
 
-/* As upstream's crypto_kem_sntrup761_keypair(); uses the prepared pair. */
+/*
+ * As upstream's crypto_kem_sntrup761_keypair(), which it calls if no pair is
+ * prepared; otherwise copies that pair, wipes it, and says so at -v. Returns 0,
+ * or upstream's error. Only in builds with sntrup761.
+ */
 int	keypair_sntrup761(unsigned char *public, unsigned char *secret);
 
 #endif /* HAYATE_KEYPAIR_HOOK_H */

@@ -18,15 +18,18 @@
 
 /*
  * Returns the list sorted by speed, fastest first, which the caller frees;
- * never NULL. Some MACs never move ahead of one that stood before them, because
- * speed is no reason to weaken what the user preferred: those with SHA-1 or
- * MD5, those with tags of less than 128 bits, and those that cannot be timed.
+ * never NULL: the process ends if out of memory. A name that is there twice is
+ * there once then. Some MACs never move ahead of one that stood before them,
+ * because speed is no reason to weaken what the user preferred: those with
+ * SHA-1 or MD5, those with tags of less than 128 bits, and those that cannot be
+ * timed. Logs each measurement at -vvv.
  */
 char	*macspeed_sort(const char *list);
 
 /*
  * Returns 1 if GMAC is at least as fast as this MAC, or if the MAC cannot be
- * timed.
+ * timed: it is unknown, libcrypto fails, or this process has timed 16 names
+ * already. Returns 0 if only GMAC cannot be timed.
  */
 int	 macspeed_gmac_is_fastest(const char *mac);
 

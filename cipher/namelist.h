@@ -8,13 +8,14 @@
  *
  * A list is a string of names with commas between them; "" is the empty list.
  * Names are compared as a whole, and case counts. Names are never patterns,
- * because the peer chooses its own.
+ * because the peer chooses its own. Empty names, as between two commas, are
+ * skipped, except by namelist_has_any() and namelist_join().
  *
- * A function that returns a list allocates it, and the caller frees it. It
- * returns NULL if out of memory, or if its first argument is NULL. No other
- * list may be NULL.
+ * A function that returns a list allocates it, and the caller frees it; its
+ * arguments stay as they are. It returns NULL if out of memory, or if its first
+ * argument is NULL. No other list may be NULL.
  *
- * No upstream header.
+ * No upstream header, no state.
  */
 
 #ifndef HAYATE_NAMELIST_H
@@ -22,26 +23,30 @@
 
 #define NAMELIST_NAME_SIZE	65	/* RFC 4251, section 6, and a NUL */
 
-/* Returns 1 if the list has at least one of the names. */
+/* Returns 1 if the list has at least one of the names; else 0. */
 int	namelist_has_any(const char *list, const char *names);
 
 /*
  * Negotiates as a key exchange does (RFC 4253, section 7.1): copies the first
- * name of "client" that "server" has, too, into "name". Returns 1, or 0 if
- * there is none. Names longer than the RFC allows are skipped.
+ * name of "client" that "server" has, too, into "name". Returns 1; or 0 if
+ * there is none, and "name" is unchanged. Names longer than the RFC allows are
+ * skipped.
  */
 int	namelist_choose(const char *client, const char *server,
     char name[NAMELIST_NAME_SIZE]);
 
-/* Returns the names of both lists, those of the first in front, not sorted. */
+/*
+ * Returns the names of both lists, those of the first in front, not sorted; a
+ * name that both have is there twice.
+ */
 char	*namelist_join(const char *first, const char *second);
 
-/* Returns the list without these names. */
+/* Returns the list without these names, in its order; may be "". */
 char	*namelist_remove(const char *list, const char *names);
 
 /*
  * Returns those names of "list" that "other" has, too, and that end in
- * "suffix", in the order of "list".
+ * "suffix", in the order of "list"; may be "". The suffix "" fits every name.
  */
 char	*namelist_common(const char *list, const char *other,
     const char *suffix);

@@ -43,7 +43,7 @@ struct ssh;
 struct sshbuf;
 struct newkeys;
 
-/* The position of the next packet, from packet.c's struct packet_state */
+/* The position of the next packet: a copy from packet.c's packet_state */
 #define PIPELINE_POSITION(state) (struct stream_position){ \
 		.seqnr = (state).seqnr, .packets = (state).packets, \
 		.blocks = (state).blocks, .bytes = (state).bytes }
@@ -53,9 +53,11 @@ struct newkeys;
  */
 
 /*
- * Call it when the session's loop begins. Starts the threads now if
- * CipherThreads is a number; autoscale.h may start some from now on if it is
- * "auto".
+ * Call it when the session's loop begins; later calls do nothing. Starts the
+ * threads now if CipherThreads is a number, and says at -v if the system starts
+ * fewer; autoscale.h may start some from now on if it is "auto" and this
+ * process may use two cores or more. Otherwise ("off", "Hayate no", one core)
+ * upstream's code does all the work.
  */
 void	pipeline_allow_threads(void);
 
@@ -64,23 +66,27 @@ void	pipeline_allow_threads(void);
  */
 
 /*
- * Call it when the keys of a direction change, before upstream frees the old
- * ones. Queued outgoing packets are sealed with the old keys into "output". A
- * queued incoming packet is an error, because it followed NEWKEYS with old
- * keys. Returns 0 or SSH_ERR_*.
+ * Call it when the keys of a direction (MODE_IN, MODE_OUT) change, before
+ * upstream frees the old ones. Queued outgoing packets are sealed with the old
+ * keys into "output". A queued incoming packet is an error
+ * (SSH_ERR_MAC_INVALID), because it followed NEWKEYS with old keys. In any case
+ * the queue is empty afterwards, and the old keys are wiped from all contexts;
+ * the next packet decides whether the pipeline is used with the new ones.
+ * Returns 0 or SSH_ERR_*.
  */
 int	pipeline_change_keys(struct ssh *, int mode, struct sshbuf *output);
 
 /*
  * Call it when the connection ends, before upstream frees its state: waits for
- * jobs and discards their packets, wipes keys, joins threads, and notes the
- * bytes for pipeline_get_bytes().
+ * jobs and discards their packets, even unsent ones, wipes keys, joins threads,
+ * and notes the bytes for pipeline_get_bytes().
  */
 void	pipeline_close(struct ssh *);
 
 /*
  * As ssh_packet_get_bytes(), but works also for a connection that was closed
- * already, as happens when the peer violates the protocol.
+ * already, as happens when the peer violates the protocol: it sets the numbers
+ * of that moment.
  */
 void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
 
@@ -90,8 +96,13 @@ void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
 
 /*
  * Queues a padded packet to be sealed and sent. Returns 1 with "*packet"
- * replaced by an empty, wiped buffer; or 0 if upstream's code has to seal the
- * packet. If sealing fails later, pipeline_write_output() returns the error.
+ * replaced by an empty, wiped buffer, which the caller owns in its place; or 0
+ * if upstream's code has to seal the packet, which is unchanged then. A short
+ * packet, or any without threads, is sealed within this call. If sealing fails,
+ * pipeline_write_output() returns the error. Also says to gather-hook.h whether
+ * the next packet may have external data. The first packet with new keys that
+ * the pipeline does not support is logged at -v.
+ *
  * The 1024th queued packet moves the whole queue, sealed, to "output", which
  * needs less memory for each. The process ends if that fails, as at 128 MiB in
  * "output", or if there is no memory.
@@ -99,17 +110,27 @@ void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
 int	pipeline_seal_packet(struct ssh *, const struct newkeys *,
     struct sshbuf *output, struct stream_position, struct sshbuf **packet);
 
-/* Returns 1 if packets are queued that pipeline_write_output() has to write. */
+/*
+ * Returns 1 if packets of this connection are queued, sealed or not, that
+ * pipeline_write_output() has to write.
+ */
 int	pipeline_has_packets(struct ssh *);
 
 /*
- * Writes "output", then sealed packets of the queue, as far as "fd" accepts
- * them. Blocks on no descriptor, but may seal a packet, or wait for a thread
- * that seals it. Returns 0, also if nothing was written, or SSH_ERR_*.
+ * Writes "output", then sealed packets of the queue, as far as one writev(2) on
+ * "fd" accepts them, at most 16 pieces, and removes what was written. Blocks on
+ * no descriptor. If nothing can be written because the first packet is not
+ * sealed, it seals it or waits for the thread that does, but not in the first
+ * call after a thread got a packet: that returns 0 without a write. Returns 0,
+ * also if "fd" accepts nothing; SSH_ERR_SYSTEM_ERROR with errno,
+ * SSH_ERR_CONN_CLOSED, or the error of sealing.
  */
 int	pipeline_write_output(struct ssh *, int fd, struct sshbuf *output);
 
-/* Returns the bytes to be written, in "output" and in the queue. */
+/*
+ * Returns the bytes to be written, in "output" and in the queue, with the MACs
+ * of packets that are not sealed yet.
+ */
 size_t	pipeline_output_len(struct ssh *, const struct sshbuf *output);
 
 /*
@@ -128,22 +149,29 @@ size_t	pipeline_output_backlog(struct ssh *, const struct sshbuf *output);
 #define PIPELINE_OPENED	2	/* "packet" holds a verified packet */
 
 /*
- * Opens the next packet of the stream, from "input" or an earlier input buffer.
- * Returns PIPELINE_OPENED with the plaintext in "*packet" and its length field
- * in "*packlen"; PIPELINE_PASS for upstream's code, also if that is in the
- * middle of a packet ("*packlen" is not 0); 0 if the packet is incomplete, and
- * at most once between two reads if the threads need work and more can be read;
- * or the error that upstream's code would have returned, after the same log
- * line and disconnect message.
+ * Opens the next packet of the stream, from "input" or an earlier input buffer,
+ * by a thread or at once, and removes it there. Returns
+ *
+ * - PIPELINE_OPENED with the plaintext, from its length field on, in "*packet",
+ *   whose old buffer the pipeline keeps, and the length field in "*packlen";
+ * - PIPELINE_PASS for upstream's code, with nothing changed, also if that is in
+ *   the middle of a packet ("*packlen" is not 0);
+ * - 0 if the packet is incomplete, and at most once between two reads if the
+ *   threads need work and more can be read;
+ * - or the error that upstream's code would have returned, after the same log
+ *   line and disconnect message.
  */
 int	pipeline_open_packet(struct ssh *, const struct newkeys *,
     struct stream_position, struct sshbuf *input,
     struct sshbuf **packet, u_int *packlen);
 
 /*
- * Reads as sshbuf_read() does, and queues the packets. If packets in "*input"
- * are still being opened, they keep that buffer, and "*input" becomes another
- * one. Returns 0 or SSH_ERR_*.
+ * Reads up to "most" bytes from "fd", as sshbuf_read() does, which sets "*len",
+ * and queues the packets that are complete. If packets in "*input" are still
+ * queued, they keep that buffer, and "*input" becomes another one, with the
+ * bytes behind them; the pipeline frees or reuses the old one. If PACKETQ_READS
+ * buffers are kept, it waits until all queued packets are open. Returns 0 or
+ * SSH_ERR_*, those of sshbuf_read() with errno.
  */
 int	pipeline_read_input(struct ssh *, int fd, struct sshbuf **input,
     size_t most, struct stream_position, size_t *len);

@@ -28,13 +28,17 @@
 #include <stdatomic.h>
 
 #define POOL_MAX	16	/* threads */
-#define POOL_IDLE_MS	2000
+#define POOL_IDLE_MS	2000	/* without work; then a thread ends */
 
-/* The first member of the caller's own job. Zero it before its first use. */
+/*
+ * The first member of the caller's own job. Zero it before its first use; when
+ * it is done, it may be submitted again. The pool never frees it.
+ */
 struct pool_job {
 	/*
-	 * Does the work; set by the caller. It must not log, exit, or use data
-	 * that another job may use.
+	 * Does the work; set by the caller. "worker" is 0 in the owner. The
+	 * function must not log, exit, call the pool, or use data that another
+	 * job may use.
 	 */
 	void	(*run)(struct pool_job *, unsigned int worker);
 	struct pool_job *next;	/* private */
@@ -43,30 +47,47 @@ struct pool_job {
 
 /*
  * Starts or ends threads until there are "want", at most POOL_MAX; blocks until
- * those that end have finished their jobs. Returns how many there are, which is
- * fewer if the system starts no more.
+ * those that end have finished their jobs. Queued jobs stay queued, also with 0
+ * threads. Returns how many there are, which is fewer if the system starts no
+ * more. The first call with a "want" above 0 also installs handlers for fork()
+ * and exit(), and limits glibc to one malloc arena.
  */
 unsigned int pool_resize(unsigned int want);
 
-/* Returns the number of threads that were started and have not ended. */
+/*
+ * Returns the number of threads that were started and have not ended; it falls
+ * by itself when threads have had no work.
+ */
 unsigned int pool_size(void);
 
-/* Queues a job. The caller must not touch it until it is done. */
+/*
+ * Queues a job, and wakes a thread that waits for work. The caller must not
+ * touch the job, or submit it again, until pool_is_done() or pool_wait().
+ */
 void	pool_submit(struct pool_job *);
 
-/* Returns the number of jobs that were submitted and not started. */
+/*
+ * Returns the number of jobs that were submitted and not started, at about this
+ * moment.
+ */
 unsigned int pool_count_queued(void);
 
-/* Returns 1 if the job is done; its results are visible to the caller then. */
+/*
+ * Returns 1 if the job is done; its results are visible to the caller then.
+ * Else 0, also for a job that was never submitted. Does not block.
+ */
 int	pool_is_done(struct pool_job *);
 
-/* Returns 1 while a job is running: started and not done. */
+/*
+ * Returns 1 while a job is running: started and not done. The answer may be old
+ * at once.
+ */
 int	pool_is_started(struct pool_job *);
 
 /*
- * Returns when the job is done. Runs it if no thread has started it. While a
- * thread runs it, the caller runs other queued jobs, or blocks if there are
- * none.
+ * Returns when the job is done; it must have been submitted. Runs it in the
+ * calling thread if no thread has started it. While a thread runs it, the
+ * caller runs other queued jobs, or blocks if there are none.
  */
 void	pool_wait(struct pool_job *);
 

@@ -22,15 +22,16 @@
 #include <stdint.h>
 
 struct stream_position {
-	uint32_t seqnr;		/* its sequence number */
+	uint32_t seqnr;		/* the packet's sequence number; wraps */
 	uint32_t packets;	/* packets before this one with these keys */
 	uint64_t blocks;	/* cipher blocks before it with these keys */
-	uint64_t bytes;		/* bytes before it, with any keys */
+	uint64_t bytes;		/* bytes before it with any keys, no MACs */
 };
 
 /*
  * Advances the position past a packet of "len" bytes, counted from its length
- * field to its padding.
+ * field to its padding, without MAC or tag. "block_size" is the cipher's and
+ * not 0; a rest of a block does not count.
  */
 static inline void
 stream_position_advance(struct stream_position *p, size_t len,
