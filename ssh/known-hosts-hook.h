@@ -10,10 +10,13 @@
  * of algorithms, again when the host has shown its key, and a third time, with
  * UpdateHostKeys, when the server has named its other keys. Names may be
  * hashed, each with a salt of its own, so that each line costs a hash. The
- * entries found are kept, and returned again if the file has not changed.
+ * entries found are kept until the process ends, by file and name of the host,
+ * and returned again if the file has not changed: inode, size and times are the
+ * same.
  *
  * For upstream's sshconnect.c, sshconnect2.c and clientloop.c, for which
- * build-aux/overlay.mk renames a call; in ssh. Main thread only.
+ * build-aux/overlay.mk renames a call; in ssh. The process ends if out of
+ * memory. Main thread only.
  */
 
 #ifndef HAYATE_KNOWN_HOSTS_HOOK_H
@@ -27,17 +30,19 @@ struct hostkeys;
 struct sshkey;
 
 /*
- * As upstream's load_hostkeys(), which is not called if the entries are kept.
- * The entries of a file that is not regular are never kept, nor are any with
- * "Hayate no".
+ * As upstream's load_hostkeys(), which is not called if the entries are kept:
+ * adds copies of them, with "note", to the caller's list, and says at -vvv that
+ * the file was read before. The entries of a file that is not regular or not
+ * readable are never kept, nor are any with "Hayate no".
  */
 void	known_hosts_load(struct hostkeys *, const char *host,
     const char *path, u_int note);
 
 /*
- * As upstream's hostkeys_foreach(). With UpdateHostKeys a file that was loaded
- * before may be read from memory: then a line that does not name the host has
- * "!*" in place of its names, and comment lines are empty.
+ * As upstream's hostkeys_foreach(), with its results. With UpdateHostKeys a
+ * file that was loaded before for this host, and has not changed, is read from
+ * memory, unless "ip" is set: then a line that does not name the host has "!*"
+ * in place of its names, and comment lines are empty.
  */
 int	known_hosts_foreach(const char *path,
     int (*callback)(struct hostkey_foreach_line *, void *), void *ctx,
@@ -45,7 +50,8 @@ int	known_hosts_foreach(const char *path,
 
 /*
  * Returns 1 if ssh may ask the host for its key of algorithm "alg", although it
- * would rather have that of "preferred". This requires all of these:
+ * would rather have that of "preferred"; else 0, as with "Hayate no" or before
+ * any file was loaded. This requires all of these:
  *
  * - Both are algorithms of plain RSA, ECDSA or Ed25519 keys, and "alg" does not
  *   sign with SHA-1.
@@ -59,15 +65,18 @@ int	known_hosts_allow_alg(const char *alg, const char *preferred);
 
 /*
  * Returns 1 if a kept entry of the host has this key, and is neither a revoked
- * key nor an authority; else 0.
+ * key nor an authority; else 0. The entries of every call of known_hosts_load()
+ * count, whatever its "host" was, and also those of a file that has changed
+ * since.
  */
 int	known_hosts_has_key(const struct sshkey *);
 
 /*
- * Returns a kept entry of the host with a key of this type and curve that is
- * neither a revoked key nor an authority; NULL if there is none. If there are
- * several, it is the first one of the file that was read last. The entry stays
- * valid until the process ends.
+ * Returns a kept entry of the host with a key of this type and curve, possibly
+ * this very key, that is neither a revoked key nor an authority; NULL if there
+ * is none. If there are several, it is the first one of the file that was read
+ * last. The entry belongs to this module and stays valid until the process
+ * ends.
  */
 const struct hostkey_entry *known_hosts_other_key(const struct sshkey *);
 

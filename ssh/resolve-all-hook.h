@@ -25,14 +25,23 @@
 struct addrinfo;
 struct ssh;
 
-/* As getaddrinfo(3), which it calls; keeps the result, or reduces it to one. */
+/*
+ * As getaddrinfo(3), which it calls; the caller frees "*found" as usual. Keeps
+ * the first HAYOPT_HOSTS_MAX + 1 different addresses in place of those of the
+ * last name. In an additional connection that is meant for one address it keeps
+ * nothing, and "*found" has only that one, or the result is EAI_NONAME if it is
+ * not among them. Does neither if AI_NUMERICHOST is set. Any success ends an
+ * ssh whose only task was to find the name (extra_conn_resolved()). "hints"
+ * must not be NULL.
+ */
 int	resolve_all_getaddrinfo(const char *name, const char *service,
     const struct addrinfo *hints, struct addrinfo **found);
 
 /*
- * Call it after the login. Returns the addresses of the name other than that of
- * this connection, at most HAYOPT_HOSTS_MAX, separated by commas, or NULL if
- * there are none. The caller frees the string.
+ * Call it after the login. Returns the addresses of the last name other than
+ * that of this connection, at most HAYOPT_HOSTS_MAX, as numbers separated by
+ * commas, or NULL if there are none, as behind a proxy. The caller frees the
+ * string.
  */
 char	*resolve_all_others(struct ssh *);
 
