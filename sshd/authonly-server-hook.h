@@ -6,14 +6,18 @@
 /*
  * authonly-server-hook: the server's side of unencrypted data
  * (cipher/authonly.h). It permits the mode, refuses private requests while it
- * is in force, and logs both.
+ * is in force, and logs both at INFO: when unencrypted data begins and ends,
+ * with its bytes and seconds, each refused message, and once that the mode was
+ * refused, with the reason.
  *
  * It replaces the handlers of SSH2_MSG_CHANNEL_OPEN and SSH2_MSG_GLOBAL_REQUEST
  * by its own. While data is unencrypted, or may soon be, these refuse the types
  * that authonly_classify_channel() and authonly_classify_global() call private:
- * forwardings, and types that they do not know. For all other messages they
- * call the replaced handlers. A Hayate client never requests a forwarding then:
- * it restores encryption first.
+ * forwardings, and types that they do not know. The client gets
+ * SSH2_MSG_CHANNEL_OPEN_FAILURE (administratively prohibited) or, if it wants a
+ * reply, SSH2_MSG_REQUEST_FAILURE, and the connection goes on. For all other
+ * messages they call the replaced handlers. A Hayate client never requests a
+ * forwarding then: it restores encryption first.
  *
  * Called by lifecycle-hook.c, in the process that serves the session of one
  * user, after authentication. Main thread only.
@@ -27,20 +31,25 @@ struct Authctxt;
 
 /*
  * Starts the modes for this user (authonly_start()) and replaces the handlers.
- * Call it after upstream has installed its own. "authctxt" must exist until the
- * process ends.
+ * No mode begins before the client asks for it. Call it once, after upstream
+ * has installed its own handlers, also with "Hayate no" or "NoneEnabled no":
+ * each mode is refused then. "authctxt" must exist until the process ends.
  */
 void	authonly_server_start(struct ssh *, const struct Authctxt *);
 
 /*
  * Call it after authonly_server_start(), for each request on a session channel.
- * Returns 1 if the request has to fail, because it is private and data is
- * unencrypted or may soon be. A private request while data is encrypted is
- * allowed, and data stays encrypted then.
+ * Returns 1, with a line in the log, if the request has to fail, because it is
+ * private and data is unencrypted or may soon be. Otherwise returns 0: a
+ * private request while data is encrypted is allowed, and data stays encrypted
+ * until the connection ends. Sends nothing; the caller replies.
  */
 int	authonly_server_refuses_request(struct ssh *, const char *type);
 
-/* Call it when the connection ends: logs the end of a mode in force. */
+/*
+ * Call it when the connection ends: logs the end of a mode in force, once. Does
+ * nothing if there is none, or before authonly_server_start().
+ */
 void	authonly_server_log_end(struct ssh *);
 
 #endif /* HAYATE_AUTHONLY_SERVER_HOOK_H */

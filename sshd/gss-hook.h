@@ -19,7 +19,8 @@ struct ssh;
 /*
  * As auth2_challenge_stop(), which runs at each authentication request: also
  * removes the handlers of all GSSAPI messages, so that an exchange in progress
- * cannot continue.
+ * cannot continue: its next message ends the connection. In a build without
+ * GSSAPI there are none.
  */
 void	gss_challenge_stop(struct ssh *);
 
@@ -27,17 +28,17 @@ void	gss_challenge_stop(struct ssh *);
 #include "ssh-gss.h"
 
 /*
- * As ssh_gssapi_accept_ctx(), but fails if the exchange is complete without
- * mutual authentication and integrity. Such an exchange has not set the
- * client's name, so that of an earlier exchange would be used. "flags" must not
- * be NULL.
+ * As ssh_gssapi_accept_ctx(), but returns GSS_S_FAILURE, with a line at debug
+ * level, if the exchange is complete without mutual authentication and
+ * integrity. Such an exchange has not set the client's name, so that of an
+ * earlier exchange would be used. "flags" must not be NULL.
  */
 OM_uint32 gss_accept_ctx(Gssctxt *, gss_buffer_desc *in, gss_buffer_desc *out,
     OM_uint32 *flags);
 
 /*
- * As ssh_gssapi_storecreds(), but does nothing unless a GSSAPI method has
- * authenticated the user.
+ * As ssh_gssapi_storecreds(), but does nothing, except for a line at debug
+ * level, unless one of the methods that have let the user in is of GSSAPI.
  */
 void	gss_store_creds(void);
 #endif

@@ -24,12 +24,16 @@
 #define JOURNALD_ID	"9276c2a6c81c43aab14e0ddac6c5ebaa"
 
 /*
- * Sends "line" with priority INFO, and each of its words "name=value" as a
- * field HAYATE_NAME, too. "identifier" is the program's name for the log,
- * "facility" one of syslog.h. Does not block. Opens a socket, so do not call it
- * under a sandbox. Returns 0, or -1 if nothing was sent: journald does not run
- * or is busy, the line has control characters, or the line and its fields need
- * more than 8 KiB together. Use syslog then.
+ * Sends "line" as the message, with MESSAGE_ID, priority INFO and our process
+ * id, and each of its words "name=value" as a field HAYATE_NAME, too; other
+ * words are in the message alone. A name that occurs twice gives two values.
+ * "identifier" is the program's name for the log, "facility" one of syslog.h,
+ * such as LOG_AUTH. Does not block. Opens a socket, which it closes again, so
+ * do not call it under a sandbox.
+ *
+ * Returns 0; or -1 if nothing was sent: journald does not run or is busy, the
+ * path is too long for a socket, the line has control characters, or the line
+ * and its fields need more than 8 KiB together. Use syslog then.
  */
 int	journald_send(const char *socket_path, const char *identifier,
     int facility, const char *line);

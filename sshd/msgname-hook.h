@@ -17,7 +17,9 @@ struct ssh;
 /*
  * Returns the name in the message that was just received, which the caller
  * frees; NULL if the message is truncated, or a NUL byte is within the name.
- * Upstream's handler reports both. Call it before any field has been read.
+ * Upstream's handler reports both. The name is not checked otherwise: escape it
+ * before it is logged. Call it before any field has been read. The process ends
+ * if out of memory.
  */
 char	*msgname_peek(struct ssh *);
 

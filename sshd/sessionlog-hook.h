@@ -18,11 +18,12 @@
  * as "_", and so is a comma in the name of a subsystem. A value that is not
  * known is "-".
  *
- *   what      what the client has requested, in order of the first request:
- *             shell, exec, the first 32 bytes of the name of a subsystem
- *             ("unknown" if it is not configured), forwarding (the client
- *             asked for a channel other than a session, or asked sshd to
- *             listen, even if that was refused), x11, agent; or "none"
+ *   what      what the client has requested, in order of the first request,
+ *             each once: shell, exec, the first 32 bytes of the name of a
+ *             subsystem ("unknown" if it is not configured; 11 kinds, then
+ *             no more names), forwarding (the client asked for a channel
+ *             other than a session, or asked sshd to listen, even if that
+ *             was refused), x11, agent; or "none"
  *   sent      bytes of the connection sent by sshd; "received" likewise
  *   seconds   since the user was authenticated
  *   cipher    for sending, at the end
@@ -31,7 +32,8 @@
  *   resent    TCP segments that were retransmitted
  *   window    bytes: the largest receive window of a channel
  *   limit     the bottleneck as this end alone sees it (bottleneck.h), and
- *             its share of the time in percent
+ *             its share of the time in percent; "-" if neither direction
+ *             carried less than a quarter of the other
  *   end       closed, or killed: by a signal. Then "sent" and "received" are
  *             the kernel's, and the fields about the transport are "-"
  *   granted   how often unencrypted data began
@@ -42,9 +44,10 @@
  * memory that only these two share. So a user who takes over that process
  * through a flaw can forge the fields after "port", but not "seconds".
  *
- * The level is INFO, as that of "Accepted". With "SessionLog no" there is no
- * line. Where sshd logs to syslog and systemd's journald is running, the line
- * goes there with its fields (journald.h), otherwise to syslog.
+ * The level is INFO, as that of "Accepted". With "SessionLog no" or "Hayate no"
+ * there is no line. Where sshd logs to syslog and systemd's journald is
+ * running, the line goes there with its fields (journald.h), otherwise to
+ * syslog.
  */
 
 #ifndef HAYATE_SESSIONLOG_HOOK_H
@@ -55,25 +58,28 @@ struct ssh;
 
 /*
  * For the monitor. sessionlog_share() creates the shared memory, or ends the
- * process if there is none; call it before the fork. With "SessionLog no" this
- * and all functions below do nothing. sessionlog_watch() notes the connection
- * and the time; call it after the fork. "authctxt" must exist until the process
- * ends.
+ * process if there is none; call it before the fork. With "SessionLog no" or
+ * "Hayate no" it creates none, and all functions below do nothing.
+ * sessionlog_watch() notes the connection and the time, and has the line
+ * written at exit(); call it once, after the fork. "authctxt" must exist until
+ * the process ends.
  */
 void	sessionlog_share(void);
 void	sessionlog_watch(struct ssh *, const struct Authctxt *);
 
 /*
- * For the process of the user. sessionlog_begin() starts counting; call it
- * before its loop, and after upstream has installed the handlers of its
- * messages: some are replaced by ours, which note forwardings and call them.
+ * For the process of the user. sessionlog_begin() starts counting
+ * (stalls_begin()); call it once, before its loop, and after upstream and the
+ * other hooks have installed the handlers of messages: two are replaced by
+ * ours, which note forwardings and call them.
  */
 void	sessionlog_begin(struct ssh *);
 
 /*
  * Call sessionlog_request() for each request on a session channel that is not
- * refused because data is unencrypted. For a subsystem it does nothing: call
- * sessionlog_subsystem() with the name, or "unknown" if that is not configured.
+ * refused because data is unencrypted; types that "what" does not name are
+ * ignored. For a subsystem it does nothing: call sessionlog_subsystem() with
+ * the name, or "unknown" if that is not configured. The names are copied.
  */
 void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
@@ -86,7 +92,8 @@ void	sessionlog_cleartext(int is_granted);
 
 /*
  * Call it when either process ends. That of the user stores the totals, the
- * monitor writes the line, once.
+ * monitor writes the line; each only once, so later calls do nothing. A process
+ * of the user that ends without it counts as killed.
  */
 void	sessionlog_end(struct ssh *);
 

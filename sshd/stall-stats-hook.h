@@ -7,9 +7,10 @@
  * stall-stats-hook: sshd sends a client its stall counters (PROTOCOL, section
  * 6), so that the client can find the bottleneck of a download.
  *
- * It answers only after login, only a Hayate client, and only about its own
- * connection. "TellLimits no" and "Hayate no" switch it off. The counters are
- * no secret of the user, so unencrypted data may contain them.
+ * It answers only after login, only a Hayate client (PEER_VERSION_STALL_STATS),
+ * and only about its own connection. "TellLimits no" and "Hayate no" switch it
+ * off; upstream then refuses the request. The counters are no secret of the
+ * user, so unencrypted data may contain them. Main thread only.
  */
 
 #ifndef HAYATE_STALL_STATS_HOOK_H
@@ -18,10 +19,12 @@
 struct ssh;
 
 /*
- * Starts counting, and answers the global request STALL_STATS_REQUEST from now
- * on; does nothing if that is switched off or the client is not Hayate. Call it
- * when the loop of a session begins, after authonly_server_start(): it replaces
- * that function's handler, which refuses the request while data is in clear.
+ * Starts counting (stalls_begin()), and answers the global request
+ * STALL_STATS_REQUEST from now on, if it wants a reply; a truncated one ends
+ * the connection. Does nothing if that is switched off or the client is not
+ * Hayate. Call it once, when the loop of a session begins, after
+ * authonly_server_start(): it replaces that function's handler, which refuses
+ * the request while data is in clear and gets all other requests.
  */
 void	stall_stats_serve(struct ssh *);
 
