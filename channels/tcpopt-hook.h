@@ -31,7 +31,8 @@ void	tcpopt_set(struct ssh *);
  * In ssh, once it is connected (patches/314-ssh-login.patch): switches Nagle's
  * algorithm (RFC 896) off, so that no message of the login waits for the
  * acknowledgement of the one before. Does nothing with "Hayate no", or over the
- * pipes of a ProxyCommand.
+ * pipes of a ProxyCommand. Upstream's set_nodelay() logs a failure, and the
+ * login goes on.
  */
 void	tcpopt_no_delay(struct ssh *);
 

@@ -15,11 +15,13 @@
  *	 +----------+   +----------+        it stays if data moved faster
  *
  * OFF: there is no thread, and the cost of sealing is not known. When much data
- * moves, the process is busy and a core is idle, STEADY follows, in which the
- * caller measures that cost. A trial that did not pay removes its thread; so
- * does a lower rate while no core is idle. No trial begins for a while after
- * that, and the state is OFF if no thread is left. While little data moves,
- * there are no threads, and a TRIAL becomes STEADY.
+ * moves (20 MiB/s), the process is busy (80 % of a core) and a core is half
+ * idle, STEADY follows, in which the caller measures that cost. TRIAL follows
+ * if the cost is 15 % of a core or more, and lasts five intervals. If the rate
+ * has not risen by 3 %, it removes its thread; so does a rate that fell by 10 %
+ * while no core is idle. No trial begins for a while after that, and the state
+ * is OFF if no thread is left. While little data moves, there are no threads,
+ * and a TRIAL becomes STEADY.
  *
  * It reads no clock and starts no thread. Not thread safe; no upstream header.
  */

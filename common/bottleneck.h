@@ -25,6 +25,10 @@
  *   the peer   The elapsed time of its stall_stats has to be half of the copy.
  *   disks      Time in read() and write() includes time on, or waiting for, a
  *              processor, so that is subtracted.
+ *   MaxRate    The rate of the sender has to be 80 % of it.
+ *
+ * The first that is found counts: disks, processors, readers, then whatever the
+ * sender waits for, then the receiver if the peer has not reported.
  *
  * Not used: tcpi_busy_time, which is all of the time at any rate;
  * tcpi_rwnd_limited, which is a quarter of the truth with BBR;
