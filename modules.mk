@@ -1,7 +1,7 @@
 # The module directories ("rooms"), lower ones first: a room may include headers
-# of itself and of those before it. Makefiles, scripts and tests read this list.
+# of itself and of those before it. Makefiles, scripts and tests read this line.
 
-HAYATE_ROOMS = common channels cipher transfer ssh sshd
+HAYATE_ROOMS = common channels cipher transfer/data transfer/sched transfer/report transfer/sftp transfer/conns transfer/file transfer/verify transfer/copy ssh sshd
 
 # The files that Hayate adds to upstream's libssh.a, one per line.
 #
@@ -30,33 +30,33 @@ HAYATE_CORE = \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
-	transfer/concurrency.c \
-	transfer/conn-count.c \
-	transfer/conn-sched.c \
-	transfer/early-requests.c \
-	transfer/extents.c \
-	transfer/failover.c \
-	transfer/json.c \
-	transfer/lines.c \
-	transfer/longopt.c \
-	transfer/lookup-queue.c \
-	transfer/multihost.c \
-	transfer/op-table.c \
-	transfer/progress-text.c \
-	transfer/rendezvous.c \
-	transfer/request-window.c \
-	transfer/sched-replies.c \
-	transfer/scheduler.c \
-	transfer/sequence.c \
-	transfer/slow-conn.c \
-	transfer/stale-temp.c \
-	transfer/stripe.c \
-	transfer/tempfile.c \
-	transfer/tempfile-sched.c \
-	transfer/verify.c \
-	transfer/verify-fsm.c \
-	transfer/verify-sched.c \
-	transfer/walk.c \
+	transfer/data/extents.c \
+	transfer/data/stale-temp.c \
+	transfer/data/tempfile.c \
+	transfer/sched/concurrency.c \
+	transfer/sched/conn-count.c \
+	transfer/sched/conn-sched.c \
+	transfer/sched/failover.c \
+	transfer/sched/lookup-queue.c \
+	transfer/sched/multihost.c \
+	transfer/sched/op-table.c \
+	transfer/sched/request-window.c \
+	transfer/sched/sched-replies.c \
+	transfer/sched/scheduler.c \
+	transfer/sched/sequence.c \
+	transfer/sched/slow-conn.c \
+	transfer/sched/stripe.c \
+	transfer/sched/tempfile-sched.c \
+	transfer/sched/verify-sched.c \
+	transfer/sched/walk.c \
+	transfer/report/json.c \
+	transfer/sftp/early-requests.c \
+	transfer/sftp/rendezvous.c \
+	transfer/file/lines.c \
+	transfer/file/longopt.c \
+	transfer/file/progress-text.c \
+	transfer/verify/verify-fsm.c \
+	transfer/verify/verify.c \
 	ssh/early-servers.c \
 	ssh/login-cache.c \
 	sshd/journald.c \
@@ -88,39 +88,39 @@ HAYATE_HOOKS = \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
 	cipher/zlib-hook.c \
-	transfer/arguments-hook.c \
-	transfer/block-hash-hook.c \
-	transfer/bottleneck-hook.c \
-	transfer/close-hook.c \
-	transfer/conns-hook.c \
-	transfer/cross-hook.c \
-	transfer/deferred-signals-hook.c \
-	transfer/early-requests-hook.c \
-	transfer/exit-status-hook.c \
-	transfer/file-hook.c \
-	transfer/files-from-hook.c \
-	transfer/fs-identity-hook.c \
-	transfer/fs-location-hook.c \
-	transfer/get-hook.c \
-	transfer/inspect-hook.c \
-	transfer/hosts-hook.c \
-	transfer/journal-hook.c \
-	transfer/longopt-hook.c \
-	transfer/progress-hook.c \
-	transfer/put-hook.c \
-	transfer/remote-glob-hook.c \
-	transfer/report-hook.c \
-	transfer/results-hook.c \
-	transfer/server-hook.c \
-	transfer/sftp-request-hook.c \
-	transfer/sftp-stream-hook.c \
-	transfer/sparse-hook.c \
-	transfer/stock-hook.c \
-	transfer/temp-name-hook.c \
-	transfer/tempfile-hook.c \
-	transfer/transfer-hook.c \
-	transfer/verify-requests-hook.c \
-	transfer/verify-run-hook.c \
+	transfer/data/deferred-signals-hook.c \
+	transfer/data/sparse-hook.c \
+	transfer/data/temp-name-hook.c \
+	transfer/report/close-hook.c \
+	transfer/report/exit-status-hook.c \
+	transfer/report/journal-hook.c \
+	transfer/report/report-hook.c \
+	transfer/report/stock-hook.c \
+	transfer/sftp/early-requests-hook.c \
+	transfer/sftp/sftp-request-hook.c \
+	transfer/sftp/sftp-stream-hook.c \
+	transfer/conns/conns-hook.c \
+	transfer/conns/fs-identity-hook.c \
+	transfer/conns/hosts-hook.c \
+	transfer/conns/server-hook.c \
+	transfer/file/bottleneck-hook.c \
+	transfer/file/file-hook.c \
+	transfer/file/files-from-hook.c \
+	transfer/file/inspect-hook.c \
+	transfer/file/longopt-hook.c \
+	transfer/file/progress-hook.c \
+	transfer/file/results-hook.c \
+	transfer/verify/block-hash-hook.c \
+	transfer/verify/verify-requests-hook.c \
+	transfer/verify/verify-run-hook.c \
+	transfer/copy/arguments-hook.c \
+	transfer/copy/cross-hook.c \
+	transfer/copy/fs-location-hook.c \
+	transfer/copy/get-hook.c \
+	transfer/copy/put-hook.c \
+	transfer/copy/remote-glob-hook.c \
+	transfer/copy/tempfile-hook.c \
+	transfer/copy/transfer-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \
 	ssh/bottleneck-ssh-hook.c \

@@ -276,7 +276,7 @@ print(*[min(1 << 56, (i + 1) << (8 * (i % 8))) for i in range(26)])')" ]
 	done
 }
 
-### A slow connection (transfer/slow-conn.h)
+### A slow connection (transfer/sched/slow-conn.h)
 
 # find_slow_connection COPY: prints the connection that is slow, its rate and the others'
 find_slow_connection() { run_unit slow-conn-replay <<<"$1"; }

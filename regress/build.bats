@@ -10,7 +10,7 @@ setup_file() {
 	export SRC=$BATS_FILE_TMPDIR/src
 	mkdir "$SRC"
 	# shellcheck disable=SC2046 # names
-	(cd "$TOP" && cp -a UPSTREAM configure configure.ac Makefile.in modules.mk \
+	(cd "$TOP" && cp -a --parents UPSTREAM configure configure.ac Makefile.in modules.mk \
 	    build-aux patches man $(list_rooms) "$SRC/")
 	# The fixes that it names are for fixes.bats.
 	sed -i '/^fix	/d' "$SRC/UPSTREAM"

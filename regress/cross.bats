@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock peers
 # Trees and files between two servers (scp -3), copied with many files in flight
-# (transfer/cross-hook.c). What a user gets is compared with what stock's client does.
+# (transfer/copy/cross-hook.c). What a user gets is compared with what stock's client does.
 
 load helper
 load copies

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# scp's first requests go out before their turn (transfer/early-requests.h), and ssh
+# scp's first requests go out before their turn (transfer/sftp/early-requests.h), and ssh
 # ends when scp has ended (ssh/early-requests-ssh-hook.h). Each test compares with
 # stock's scp: what it prints, how it ends and what it leaves.
 

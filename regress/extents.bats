@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # The ranges of one file, and the order in which they are written
-# (transfer/extents.h, transfer/tempfile.h). The driver keeps a map of all bytes,
+# (transfer/data/extents.h, transfer/data/tempfile.h). The driver keeps a map of all bytes,
 # and ends with "broken" and the promise, if one of them does not hold.
 
 load helper

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
 # Files that are named one by one, or by a pattern, copied with many in flight
-# (transfer/arguments-hook.h). What a user gets is compared with what stock's client does.
+# (transfer/copy/arguments-hook.h). What a user gets is compared with what stock's client does.
 
 load helper
 load copies

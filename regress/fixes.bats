@@ -36,7 +36,7 @@ setup_file() {
 
 	cd "$SRC"
 	# shellcheck disable=SC2046 # names
-	(cd "$TOP" && cp -a configure configure.ac Makefile.in modules.mk build-aux \
+	(cd "$TOP" && cp -a --parents configure configure.ac Makefile.in modules.mk build-aux \
 	    contrib $(list_rooms) "$SRC/")
 	mkdir patches man
 	touch patches/series

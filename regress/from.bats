@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
-# scp --files-from (transfer/files-from-hook.h): what a list names is copied as scp -r
+# scp --files-from (transfer/file/files-from-hook.h): what a list names is copied as scp -r
 # copies it, and what is wrong with a list or a server stays with its line.
 
 load helper

@@ -3,8 +3,9 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# The bottleneck of a copy, through real programs: each test makes one bottleneck true
-# and expects its name (common/bottleneck.h, ssh/bottleneck-ssh-hook.h, transfer/bottleneck-hook.h).
+# The bottleneck of a copy, through real programs: each test makes one bottleneck true and
+# expects its name (common/bottleneck.h, ssh/bottleneck-ssh-hook.h,
+# transfer/file/bottleneck-hook.h).
 #
 #     client, a 10.77.0.1  ==== 60 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #

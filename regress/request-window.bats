@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
-# How many SFTP requests may be in flight (transfer/request-window.h), on paths made of text.
+# How many SFTP requests may be in flight (transfer/sched/request-window.h), on paths made of text.
 # Each scenario runs twice: plain, and under ASan and UBSan.
 
 load helper

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit peers
 # A copy that was interrupted goes on, and what is there is verified: the
-# decision (transfer/verify.h), then scp --resume, sftp reget and reput, --checksum,
+# decision (transfer/verify/verify.h), then scp --resume, sftp reget and reput, --checksum,
 # and the server's check-file-name (sshd/checkfile-hook.h).
 #
 # scp starts a server in place of ssh (-S), so no test but the last ones needs a
@@ -346,7 +346,7 @@ print_usage() {
 		line=$(sed -n 's/^	    "\(12[0-9]*6[^"]*:\)")) != -1) {$/\1/p' \
 		    "$BUILD/upstream/$program.c" | tr -d h)
 		[ -n "$line" ]
-		grep -qF "	\"$line\"" "$TOP/transfer/longopt-hook.c"
+		grep -qF "	\"$line\"" "$TOP/transfer/file/longopt-hook.c"
 		for line in "" -Z "-qZ a h:b" -v; do
 			# shellcheck disable=SC2086 # words
 			run -1 "$(bin $program)" $line
@@ -1335,7 +1335,7 @@ check_foreign_resume() {
 
 @test "each long option is in the manual pages of its programs, and in the tests" {
 	local name n=0
-	for name in $(sed -n 's/^	{ "\([a-z0-9-]*\)", .*offsetof.*/\1/p' "$TOP/transfer/longopt.c"); do
+	for name in $(sed -n 's/^	{ "\([a-z0-9-]*\)", .*offsetof.*/\1/p' "$TOP/transfer/file/longopt.c"); do
 		grep -q "^\.It Fl -$name" "$TOP/man/scp.inc"
 		[[ " files-from from0 " = *" $name "* ]] ||
 		    grep -q "^\.It Fl -$name" "$TOP/man/sftp.inc"

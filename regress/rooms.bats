@@ -9,7 +9,7 @@ load helper
 copy_rooms() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046 # names
-	(cd "$TOP" && cp -a HOUSE.md modules.mk build-aux $(list_rooms) "$1/")
+	(cd "$TOP" && cp -a --parents HOUSE.md modules.mk build-aux $(list_rooms) "$1/")
 	mkdir "$1/regress"
 	cp "$TOP"/regress/*.bats "$TOP/regress/covers" "$1/regress/"
 }
@@ -25,6 +25,40 @@ copy_rooms() {
 	echo '#include "srvopt-hook.h"' >>channels/wtune-hook.c
 	run -1 build-aux/map check
 	[[ $output = *"channels/wtune-hook.c includes sshd/srvopt-hook.h"* ]]
+}
+
+@test "the check names a file of transfer/ that includes or calls a higher room there" {
+	copy_rooms "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	mkdir built
+	echo 'int json_a(void); int extents_a(void) { return json_a(); }' |
+	    cc -xc -c -o built/extents.o -
+	echo 'int json_a(void) { return 0; }' | cc -xc -c -o built/json.o -
+	run -1 build-aux/map check built
+	[[ $output = *"transfer/data/extents needs transfer/report/json: transfer/report/ is above"* ]]
+	[ ${#lines[@]} = 1 ]
+	echo '#include "scheduler.h"' >>transfer/data/tempfile.h
+	echo '#include "file-hook.h"' >>transfer/conns/server-hook.c
+	run -1 build-aux/map check
+	[[ $output = *"data/tempfile.h includes transfer/sched/scheduler.h: transfer/sched/ is above"* ]]
+	[[ $output = *"conns/server-hook.c includes transfer/file/file-hook.h: transfer/file/ is"* ]]
+}
+
+@test "the rooms have at most ten floors" {
+	local floors
+	floors=$("$TOP/build-aux/map" |
+	    awk 'NF == 0 { exit } NR > 1 && $2 > most { most = $2 } END { print most }')
+	[ "$floors" -gt 1 ]
+	[ "$floors" -le 10 ]
+	copy_rooms "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	echo '#include "pool.h"' >>transfer/data/extents.c
+	echo '#include "scheduler.h"' >>transfer/report/json.c
+	run -1 build-aux/map check
+	[[ $output != *"are allowed"* ]]
+	echo '#include "json.h"' >>transfer/sftp/rendezvous.c
+	run -1 build-aux/map check
+	[[ $output = *"transfer/copy/ is on floor 11, 10 are allowed"* ]]
 }
 
 @test "the check names a core that includes a hook" {
@@ -45,29 +79,29 @@ copy_rooms() {
 	copy_rooms "$house"
 	cd "$house"
 	mkdir built
-	echo 'int json_a(void); int flow_a(void) { return json_a(); }' |
+	echo 'int slow_a(void); int flow_a(void) { return slow_a(); }' |
 	    cc -xc -c -o built/request-window.o -
-	echo 'int flow_a(void); int json_a(void) { return flow_a(); }' |
-	    cc -xc -c -o built/json.o -
+	echo 'int flow_a(void); int slow_a(void) { return flow_a(); }' |
+	    cc -xc -c -o built/slow-conn.o -
 	run -0 build-aux/map check
 	run -1 build-aux/map check built
-	[[ $output = *"request-window is in a circle, or between two: it needs json"* ]]
-	[[ $output = *"json is in a circle, or between two: it needs request-window"* ]]
+	[[ $output = *"request-window is in a circle, or between two: it needs slow-conn"* ]]
+	[[ $output = *"slow-conn is in a circle, or between two: it needs request-window"* ]]
 	[ ${#lines[@]} = 2 ]
-	echo '#include "scheduler.h"' >>transfer/sched-action.h
+	echo '#include "scheduler.h"' >>transfer/sched/sched-action.h
 	run -1 build-aux/map check
 	[[ $output = *"sched-action is in a circle, or between two: it needs scheduler"* ]]
 	[[ $output != *"request-window is in a circle"* ]]
 }
 
-@test "the check names a file that HOUSE.md draws below one that it calls" {
-	local house=$BATS_TEST_TMPDIR/house
-	copy_rooms "$house"
-	cd "$house"
-	sed -i '/^    extents  stale-temp/d; s/^    arguments  remote-glob/& extents/' HOUSE.md
+@test "the check names a room of transfer/ that HOUSE.md shows wrongly" {
+	copy_rooms "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	sed -i '/transfer\/data/s/ extents / /; s/^| [0-9]* \(| `transfer.sched\)/| 9 \1/' HOUSE.md
 	run -1 build-aux/map check
-	[[ $output = *"HOUSE.md draws extents above scheduler, which needs it"* ]]
-	[[ $output = *"HOUSE.md draws extents above tempfile, which needs it"* ]]
+	[[ $output = *"HOUSE.md does not show extents in transfer/data/"* ]]
+	[[ $output = *"HOUSE.md draws transfer/sched/ on floor 9, it is on 3"* ]]
+	[ ${#lines[@]} = 2 ]
 }
 
 @test "the check names a function of 101 lines and a file of 1001" {
@@ -78,8 +112,8 @@ copy_rooms() {
 		printf 'void\nflow_a(void)\n{\n'
 		yes '	flow_b();' | head -n 99
 		echo '}'
-	} >>transfer/request-window.c
-	yes '' | head -n "$((1001 - $(wc -l <transfer/json.c)))" >>transfer/json.c
+	} >>transfer/sched/request-window.c
+	yes '' | head -n "$((1001 - $(wc -l <transfer/report/json.c)))" >>transfer/report/json.c
 	run -1 build-aux/map check
 	[[ $output = *"request-window.c flow_a() has 101 lines, 100 are allowed"* ]]
 	[[ $output = *"json.c has 1001 lines, 1000 are allowed"* ]]
@@ -102,7 +136,7 @@ copy_rooms() {
 @test "every C file is listed in modules.mk" {
 	local f
 	# shellcheck disable=SC2046 # names
-	for f in $(cd "$TOP" && ls $(list_rooms | sed 's|[a-z]*|&/*.c|g')); do
+	for f in $(cd "$TOP" && ls $(list_rooms | sed 's|[^ ][^ ]*|&/*.c|g')); do
 		grep -q "^	$f " "$TOP/modules.mk" || echo "$f"
 	done >"$BATS_TEST_TMPDIR/missing"
 	run -0 cat "$BATS_TEST_TMPDIR/missing"
@@ -135,7 +169,7 @@ copy_rooms() {
 	local name
 	for name in $(grep -ohE '[a-z0-9_]+\(\)' "$TOP/HOUSE.md" \
 	    "$TOP/CONTRIBUTING.md" | tr -d '()' | sort -u); do
-		grep -qE "^$name\(" "$BUILD"/upstream/*.c "$TOP"/*/*.c ||
+		grep -qE "^$name\(" "$BUILD"/upstream/*.c "$TOP"/{*,transfer/*}/*.c ||
 		    echo "$name"
 	done >"$BATS_TEST_TMPDIR/lost"
 	run -0 cat "$BATS_TEST_TMPDIR/lost"
@@ -190,7 +224,7 @@ list_defined() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort
 		[sched-replies]=sched [sequence]=seq
 		[sftp-request]="(request|reply)" [sftp-stream]=stream
 		[tempfile]="(tempfile|inorder)")
-	for f in "$TOP"/transfer/*.c; do
+	for f in "$TOP"/transfer/*/*.c; do
 		f=$(basename "$f" .c)
 		name=${f%-hook}
 		list_defined -g --defined-only "$BUILD/hayate/$f.o" |
@@ -232,9 +266,9 @@ list_missing_tests() {
 # Each more is one that a caller has to know in order to use the scheduler.
 @test "the scheduler has 26 functions, and an entry at most 30 members" {
 	local n
-	n=$(grep -oE '\bsched_[a-z_]+\(' "$TOP/transfer/scheduler.h" | sort -u | grep -c .)
+	n=$(grep -oE '\bsched_[a-z_]+\(' "$TOP/transfer/sched/scheduler.h" | sort -u | grep -c .)
 	[ "$n" -le 26 ]
-	n=$(sed -n '/^struct sched_entry {/,/^};/p' "$TOP/transfer/sched-internal.h" |
+	n=$(sed -n '/^struct sched_entry {/,/^};/p' "$TOP/transfer/sched/sched-internal.h" |
 	    sed 's|/\*.*||' | grep -oE '[a-z_]+(, [a-z_*]+)*;' | tr ',' '\n' | grep -c .)
 	[ "$n" -le 30 ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: unit
-# The scheduler of many files in flight (transfer/scheduler.h), with a server made of
+# The scheduler of many files in flight (transfer/sched/scheduler.h), with a server made of
 # text that answers only when nothing more is sent: a round is a round trip. The
 # driver ends with "broken" and the promise, if one of scheduler.h does not hold.
 

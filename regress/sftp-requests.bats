@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# SFTP's requests in flight (transfer/server-hook.h), through scp and sftp. Where
+# SFTP's requests in flight (transfer/conns/server-hook.h), through scp and sftp. Where
 # only the bytes matter the servers are near; "far" and "far-old" are behind
 #
 #     client, a 10.77.0.1  ==== 80 ms, 400 Mbit/s ====  b 10.77.0.2, sshd

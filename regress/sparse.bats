@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock
-# Holes of files (transfer/sparse-hook.h): they need not be sent, and zeros need not
+# Holes of files (transfer/data/sparse-hook.h): they need not be sent, and zeros need not
 # be written. What arrives has the bytes of the source, whatever becomes of it.
 
 load helper

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # One large file, and the files of a tree, over several channels
-# (transfer/tempfile-hook.h, ssh/extra-sessions-hook.h, transfer/transfer-hook.h).
+# (transfer/copy/tempfile-hook.h, ssh/extra-sessions-hook.h, transfer/copy/transfer-hook.h).
 # The servers are stock's, behind
 #
 #     scp, a 10.77.0.1  ==== 100 ms, 400 Mbit/s ====  b 10.77.0.2, sshd

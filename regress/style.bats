@@ -69,7 +69,7 @@ list_missing_guards() {
 	other=$(edit_copy cipher/pool.h s/HAYATE_POOL_H/POOL_H/)
 	run -0 list_missing_guards "$other"
 	[ "$output" = "$other" ]
-	run -0 list_missing_guards ./*/*.h regress/*/*.h
+	run -0 list_missing_guards ./{*,transfer/*}/*.h regress/*/*.h
 	[ -z "$output" ]
 }
 
@@ -79,7 +79,7 @@ list_double_spaces() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 @test "one space stands between the sentences of a comment" {
 	echo '# One.  Two.' >"$BATS_TEST_TMPDIR/two"
 	run -0 list_double_spaces "$BATS_TEST_TMPDIR/two"
-	run -1 list_double_spaces check demo ./*/*.[ch] regress/*/*.[ch] regress/*.ba* \
+	run -1 list_double_spaces check demo ./{*,transfer/*}/*.[ch] regress/*/*.[ch] regress/*.ba* \
 	    regress/*/*.ba* build-aux/*[!~] regress/lfp/lfp
 	[ -z "$output" ]
 }
@@ -185,7 +185,7 @@ list_long_lines() {
 	printf '\t%072d\n\t%073d\n' 0 0 >"$BATS_TEST_TMPDIR/wide.c"
 	run list_long_lines "$BATS_TEST_TMPDIR/wide.c"
 	[[ ${#lines[@]} = 1 && $output = *wide.c:2:* ]]
-	run list_long_lines ./*/*.[ch] regress/*/*.[ch]
+	run list_long_lines ./{*,transfer/*}/*.[ch] regress/*/*.[ch]
 	[ -z "$output" ]
 }
 

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Where the bytes of a file that is put land (transfer/tempfile.h), with a server
+# Where the bytes of a file that is put land (transfer/data/tempfile.h), with a server
 # that serves as chance wants. After each request the file under its name has no
 # hole; the driver ends with "broken" and the promise, if that or another one
 # does not hold.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock peers
-# Trees of files, copied with many files in flight (transfer/transfer-hook.h). What a
+# Trees of files, copied with many files in flight (transfer/copy/transfer-hook.h). What a
 # user gets is compared with what stock's client does.
 
 load helper

@@ -5,8 +5,8 @@
 
 /*
  * early-requests-ssh-hook: the part of early requests that is in ssh
- * (transfer/early-requests-hook.h has that of scp), and the end of ssh when scp
- * or sftp has ended.
+ * (early-requests-hook.h has that of scp), and the end of ssh when scp or sftp
+ * has ended.
  *
  * Early requests are the first SFTP requests of a copy. With an early session
  * they are sent behind the signature, with INIT, otherwise with the first

@@ -5,7 +5,7 @@
 
 /*
  * fuzz-sftp-client: a hostile server against the engine that copies trees
- * (transfer/transfer-hook.h). A thread is the server. It reads each request,
+ * (transfer-hook.h). A thread is the server. It reads each request,
  * and the next byte of the input says how it answers: as it should, with an
  * error, with another type, later, twice, or with bytes from the input. Where
  * the input ends, it hangs up. Some inputs offer further connections. Each has

@@ -4,7 +4,7 @@
  */
 
 /*
- * The requests that go out before their turn (transfer/early-requests.h).
+ * The requests that go out before their turn (transfer/sftp/early-requests.h).
  *
  *   early-requests-test           the cases below; exits with 1 if one fails
  *   early-requests-test random N  N sets of random replies: none breaks it, and
