@@ -6,17 +6,18 @@
 /*
  * bdp: what the path holds, seen from the receiving end.
  *
- * A receiver grants credit: a receive window, or a read request. It sees two
- * things: how fast bytes are consumed, and how old a credit is when the first
- * byte that only it allowed arrives. Rate times round-trip time is the
- * bandwidth-delay product: what must be in flight to keep the path busy.
+ * A receiver grants credit: a receive window, or a read request. This module
+ * measures how fast the receiver consumes bytes, and how old each credit is
+ * when the first byte arrives that only this credit allowed. Rate times
+ * round-trip time is the bandwidth-delay product: what must be in flight to
+ * keep the path busy.
  *
  * The age of a credit is the in-band RTT. It needs no socket and covers the
- * whole path, jump hosts and local pipes included. But it is an upper bound: a
- * sender with credit to spare uses it late, and the age is window / rate then
- * (Little's law). Only while the window is what limits is the age the RTT
- * itself, and then it does not change when the window does. wtune.h turns that
- * into a decision; this module only measures.
+ * whole path, jump hosts and local pipes included. But the age is an upper
+ * bound: a sender with credit to spare uses it late, and the age is window /
+ * rate then (Little's law). The age equals the RTT only while the window limits
+ * the sender, and then it does not change when the window does. wtune.h turns
+ * that into a decision; this module only measures.
  *
  * The transport may know an RTT as well (TCP_INFO). Behind a jump host it
  * covers the last leg alone, so it is a lower bound.
@@ -62,21 +63,24 @@ void	 bdp_set_inband_rtt(struct bdp *, uint64_t rtt_us);
 uint64_t bdp_inband_rtt(const struct bdp *);
 
 /*
- * Call it when credit is sent. "edge" is the end of the credit before it, as a
- * position in the stream (bytes since its start) that never falls. The age of
- * the new credit counts from "now_us". Beyond 32 outstanding credits new ones
- * are ignored.
+ * Call it when credit is sent. "edge" is the position in the stream (bytes
+ * since its start) at which the previous credit ends, and must not fall from
+ * call to call. The age of the new credit counts from "now_us". While 32
+ * credits are outstanding, new ones are ignored.
  */
 void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
 
 /*
- * Updates the maximum of the bytes of the stream that are in the kernel out of
- * order, behind lost ones; a smaller number changes nothing. A lossy path holds
- * them in addition to the BDP: see wtune.c.
+ * Notes how many bytes of the stream are in the kernel out of order, behind
+ * lost ones. bdp_out_of_order() returns the maximum of these numbers. A lossy
+ * path holds such bytes in addition to the BDP: see wtune.c.
  */
 void	 bdp_note_out_of_order(struct bdp *, uint64_t bytes);
 
-/* Clears that maximum, if a slow reader has caused it and not the path. */
+/*
+ * Clears that maximum. Call it if a slow reader has caused it, and not the
+ * path.
+ */
 void	 bdp_forget_out_of_order(struct bdp *);
 
 /*
@@ -106,7 +110,9 @@ void	 bdp_consumed(struct bdp *, uint64_t pos, uint64_t now_us);
  */
 void	 bdp_next_round(struct bdp *);
 
-/* The same, but forgets outstanding credits, because the window has changed. */
+/*
+ * As bdp_next_round(), but forgets outstanding credits: the window has changed.
+ */
 void	 bdp_restart_ages(struct bdp *);
 
 /*
@@ -118,8 +124,9 @@ void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /*
  * Returns when the last stall ended, on the caller's clock; 0: never. A stall
- * is a pause between two calls of bdp_consumed() of more than 17/16 of a known
- * RTT, as a loss causes: at least 4 ms, at most 2 s.
+ * is a pause between two calls of bdp_consumed(), as a loss causes, of at least
+ * 17/16 of the RTT and at least 4 ms. A pause of more than 2 s is no stall, nor
+ * is any while the RTT is not known.
  */
 uint64_t bdp_stall_us(const struct bdp *);
 
@@ -146,16 +153,18 @@ uint64_t bdp_last_age(const struct bdp *);
 /*
  * Rate over the last RTT, or over 8 ms if that is longer, as of the last
  * sample, and its maximum in the last 5 to 10 seconds; 0 before the second
- * sample. While the RTT is not known, it is the rate over the last eight
- * samples. For eight times its length a stall lowers the rate to the mean since
- * the stall began.
+ * sample. While the RTT is not known, the rate is that over the last eight
+ * samples. After a stall the rate is at most the mean since the stall began,
+ * for eight times as long as the stall was, because the bytes that the stall
+ * held back come in one burst.
  */
 uint64_t bdp_rate(const struct bdp *);
 uint64_t bdp_rate_max(const struct bdp *);
 
 /*
- * Most bytes out of order in the last 5 to 10 seconds. These spans end only
- * with a sample, so the maximum outlives a pause.
+ * Most bytes out of order in the last 5 to 10 seconds; 0 before the first
+ * bdp_note_out_of_order(). All these spans end only with a sample, so a maximum
+ * outlives a pause.
  */
 uint64_t bdp_out_of_order(const struct bdp *);
 

@@ -37,9 +37,9 @@ void	external_begin(struct sshbuf *);
 
 /*
  * Call it when the packet was sent or queued for new keys. Does nothing if a
- * cipher has taken the data. A packet in the queue gets its data copied into
- * it. Ends the process if the packet was sealed and is empty now, but no cipher
- * has taken the data.
+ * cipher has taken the data. If the packet is queued, copies the data into it
+ * and removes it. Ends the process if the packet is empty although no cipher
+ * has taken the data, because it was sealed without them.
  */
 void	external_end(void);
 
@@ -53,11 +53,15 @@ void	external_linearize(void);
 /*
  * For a cipher that reads the packet's bytes from "p" on, where "p" is byte
  * "at" of the packet. external_has() returns 1 if the packet is the one that is
- * set and a part of it lies outside; else 0. external_take() returns that part,
- * with its position counted from "p", and removes the packet, so it works once;
- * if there is none, length and position are 0, and the data is "p". The part
- * stays in the memory of whoever sends. Both also remove a packet into which
- * the data was copied meanwhile.
+ * set and a part of it lies outside; else 0. If the data was copied into the
+ * packet after external_begin(), no part lies outside any more, and the packet
+ * is removed.
+ *
+ * external_take() returns the outside part and removes the packet, so a second
+ * call finds none. The position of the part counts from "p", and its data stays
+ * in the memory of whoever sends, at least until external_end(). If
+ * external_has() would return 0, length and position are 0, and the data is
+ * "p".
  */
 int	external_has(const u_char *p, size_t at);
 struct sshbuf_external external_take(const u_char *p, size_t at);

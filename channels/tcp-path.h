@@ -22,11 +22,13 @@
  * From TCP_INFO. A field that the system does not provide is 0, but min_rtt_us
  * is rtt_us then; systems other than Linux provide these two alone. Counters
  * cover the life of the connection; those marked "wraps" are 32 bits in the
- * kernel. The kernel counts "unacked", "cwnd" and "out_of_order" in segments:
- * these fields are its count times the present size of a segment, sent or
- * received. So "out_of_order" changes with that size, and where it falls, the
- * difference tells nothing. "segments" leaves out those without data if the
- * kernel counts them apart.
+ * kernel.
+ *
+ * The kernel counts "unacked", "cwnd" and "out_of_order" in segments: these
+ * fields are its count times the present size of a segment, sent or received.
+ * If that size shrinks, "out_of_order" can fall; the difference of two readings
+ * means nothing then. "segments" includes retransmitted ones, and leaves out
+ * those without data if the kernel counts them apart.
  */
 struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
@@ -46,14 +48,15 @@ struct tcp_path {
 
 /*
  * Reads the state of the connection. Returns 0, or -1 with all fields 0 if the
- * descriptor is not an open TCP socket or the system has no TCP_INFO.
+ * descriptor is not a TCP socket or the system has no TCP_INFO.
  */
 int	tcp_path_read(int fd, struct tcp_path *);
 
 /*
  * Returns how many bytes of memory the receive buffer uses for data that is out
  * of order, because a segment before it was lost: up to about twice the data.
- * Returns 0 if the system does not tell. Too low while other bytes can be read.
+ * Returns 0 if the system does not tell. While data in order waits to be read,
+ * the result is too low, because twice its length is subtracted.
  */
 uint64_t tcp_path_out_of_order(int fd);
 
@@ -73,7 +76,8 @@ int	tcp_path_limit_unsent(int fd, uint32_t bytes);
 int	tcp_path_tolerates_loss(int fd);
 
 /*
- * The result of both functions below for a pipe or a Unix socket, by strcmp(3)
+ * Both functions below return this text for a pipe or a Unix socket. Compare it
+ * with strcmp(3).
  */
 #define TCP_PATH_NO_TCP	"the connection is no TCP connection"
 
@@ -88,9 +92,9 @@ const char *tcp_path_set_congestion(int fd, const char *name);
 
 /*
  * Limits the payload sent per second (SO_MAX_PACING_RATE); the last call
- * counts. Returns NULL, or the reason why there is no limit, as a text like
- * that of tcp_path_set_congestion(). The rate must not be 0; one of 2^32 - 1 or
- * more counts as 2^32 - 2, the most that every kernel accepts.
+ * counts. Returns NULL, or the reason why the limit did not change, as a text
+ * like that of tcp_path_set_congestion(). The rate must not be 0, and counts as
+ * 2^32 - 2 at most, because every kernel accepts that.
  */
 const char *tcp_path_set_rate(int fd, uint64_t bytes_per_second);
 

@@ -4,13 +4,13 @@
  */
 
 /*
- * authonly-hook: carries out what authonly.h decides. It names the modes in a
- * KEXINIT when they may be named, and checks the keys that follow.
+ * authonly-hook: carries out what authonly.h decides. The module names the
+ * modes in a KEXINIT when they may be named, and checks the keys that follow.
  *
  * A client puts the modes before its own ciphers, a server behind its own. A
  * side that does not want a mode does not name it, and the key exchange ends
- * with encryption, or fails if no other cipher is shared. A client whose modes
- * were refused does not name them again.
+ * with encryption, or fails if no other cipher is shared. After a refusal a
+ * client does not name the modes again until authonly_negotiate() is called.
  *
  * No mode is named before authonly_start(), which runs after authentication: in
  * ssh before its loop, and in the sshd process that serves the session. Until
@@ -47,25 +47,33 @@ int	authonly_edit_proposal(struct ssh *);
  * (SSH_ERR_NO_MAC_ALG_MATCH), each with an error line. Then notes the mode and
  * the cipher in force, and in a client whether its modes were refused; calls
  * mode_changed() if that applies. A client also keeps the server's lists, for
- * later decisions.
+ * later decisions. Returns 0, or SSH_ERR_*, which ends the connection.
  *
- * Changes "*max_blocks", how many cipher blocks the key may protect, where
- * authonly_max_key_bytes() has a limit and "Hayate no" is not set; or to 1 if
- * the key has to be replaced at once, because the order of MACs was not the
- * user's. "rekey_limit" is RekeyLimit in bytes, 0 for none; the lower limit
- * counts. Returns 0 or SSH_ERR_*, which ends the connection.
+ * "*max_blocks" is the number of cipher blocks that the key may protect; the
+ * caller sets it to upstream's limit first. If authonly_max_key_bytes() has a
+ * limit for the cipher, and "Hayate no" is not set, the lower of that limit and
+ * "rekey_limit" replaces upstream's, even if upstream's is lower. "rekey_limit"
+ * is RekeyLimit in bytes, 0 for none.
+ *
+ * In a client "*max_blocks" becomes 1, so that the key is replaced at once, if
+ * the server refused the modes and the key has another MAC than the user's
+ * order would have chosen, because "none" was sent with an order of its own
+ * (authonly-proposal.h).
  */
 int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
 
 /*
  * In channel_request_start(), channel_new(), and other places before something
- * private is sent. If the request, the channel type or the reason "why" is
- * private (authonly_classify_*()), as unknown types are, they call
- * authonly_set_private() and authonly_start_encryption(), which may block: all
- * that we send after the call is encrypted, until the connection ends.
- * AUTHONLY_PUBLIC does nothing. The first function calls before_request() after
- * that, private or not.
+ * private is sent. The first two classify the type of a request or of a channel
+ * (authonly_classify_*(), where unknown types are private); the third is given
+ * the reason. For anything private they call authonly_set_private() and
+ * authonly_start_encryption(), which may block and dispatch messages: from the
+ * return on, all that we send is encrypted, until the connection ends. For
+ * AUTHONLY_PUBLIC they do neither.
+ *
+ * authonly_encrypt_before_request() then calls before_request(), for private
+ * and public requests alike.
  */
 void	authonly_encrypt_before_request(struct ssh *, int channel,
     const char *type);
@@ -83,21 +91,22 @@ void	authonly_encrypt_before(struct ssh *, enum authonly_private);
 struct authonly_side {
 	int	server;		/* 1: server, 0: client */
 	/*
-	 * Called when the new keys of both directions are in use, if data
-	 * became unencrypted (in one direction or both), or encrypted again.
+	 * Called when the new keys of both directions are in use, if until then
+	 * both directions were encrypted and now at least one is not, or the
+	 * reverse. Must not be NULL.
 	 */
 	void	(*mode_changed)(struct ssh *);
 	/*
-	 * Server, else NULL. Called when the client named modes and we named
-	 * none, with the reason. "ends" is 1 if no other cipher is shared, so
-	 * that the connection ends.
+	 * Server, else NULL. Called at each key exchange in which the client
+	 * named modes and we named none, with the reason. "ends" is 1 if no
+	 * other cipher is shared, so that the connection ends.
 	 */
 	void	(*modes_withheld)(struct ssh *, enum authonly_answer, int ends);
 	/*
 	 * Client, else NULL. Called before each channel request is sent. If the
 	 * request is private, its reason was noted and encryption was required
 	 * before the call. The callback may require encryption for reasons of
-	 * its own; it does not negotiate the modes.
+	 * its own; it must not call authonly_negotiate().
 	 */
 	void	(*before_request)(struct ssh *, int channel, const char *type);
 };
@@ -117,26 +126,28 @@ enum authonly_answer authonly_decide_now(struct ssh *);
 
 /*
  * Returns why a client's data is encrypted, as the clause behind "because";
- * never NULL, and constant. AUTHONLY_OFFER counts as a refusal by the server
- * here, so call it only while no mode is in force and none is being negotiated.
+ * never NULL, and constant. Must not be called while a mode is in force or
+ * being negotiated: if nothing keeps us from naming the modes (AUTHONLY_OFFER),
+ * the function assumes that the server has refused them.
  */
 const char *authonly_explain_encryption(struct ssh *);
 
 /*
  * Call it in a client, once authonly_decide_now() has returned AUTHONLY_OFFER.
- * Forgets an earlier refusal and blocks for a key exchange that names the
- * modes, after one in progress. If the server refuses them, but the order of
- * MACs that was sent for "none" has led to another MAC than the user's order
- * would have, blocks for one more. Dispatches messages meanwhile.
- * authonly_mode_in_force() has the result. Ends the process if an exchange
- * fails.
+ * Forgets an earlier refusal, waits for a key exchange in progress, and blocks
+ * for one that names the modes. If the server refuses them, and the key has
+ * another MAC than the user's order would have chosen (see
+ * authonly_check_newkeys()), blocks for a second exchange with the user's
+ * order. Dispatches messages meanwhile. authonly_mode_in_force() has the
+ * result. Ends the process if an exchange fails.
  */
 void	authonly_negotiate(struct ssh *);
 
 /*
- * Returns the mode in force in either direction, that of sending first, as text
- * for the user: GMAC's name, or "none with" its MAC. The next keys of that
- * direction free it. NULL if data is encrypted in both directions.
+ * Returns the mode in force for sending or, if we send encrypted data, the mode
+ * for receiving, as text for the user: GMAC's name, or "none with" and the name
+ * of the MAC. The next keys of that direction free it. NULL if data is
+ * encrypted in both directions.
  */
 const char *authonly_mode_in_force(void);
 

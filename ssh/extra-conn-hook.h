@@ -8,64 +8,72 @@
  * the contract) reads what it is for, and is silent.
  *
  * Messages of an additional connection would repeat those of the first. Unless
- * the first one runs at -v, the new ssh and all programs that it starts have no
- * standard error, but for one message: the alarm that the host has another key.
+ * the first one runs at -v, the standard error of the new ssh and of all
+ * programs that it starts leads nowhere. Two messages are shown nevertheless:
+ * the alarm that the host has another key, and the line about a host that is
+ * left out.
  *
  * An ssh to another host of TransferHosts keeps its messages in a file in
  * memory until it has logged in. If it ends before that, and scp still waits
- * for it, one line says that the host is left out, and why.
+ * for it, one line says that the host is left out, and why; with
+ * EXTRA_CONN_SILENT none does.
  *
  * An ssh that only looks up a name (EXTRA_CONN_RESOLVE) ends before it
  * connects, with such a line if the name has no address.
  *
  * In ssh, main thread only. The functions about the environment read it again
  * each time and accept it only from the parent process, because an ssh to a
- * jump host inherits it as well and has another parent. In any other ssh the
- * functions for the new one do nothing, or return NULL.
+ * jump host inherits it as well and has another parent. In an ssh that is no
+ * additional connection and looks up no name for one, extra_conn_set_env() and
+ * extra_conn_clear_env() work; all others do nothing, or return NULL.
  */
 
 #ifndef HAYATE_EXTRA_CONN_HOOK_H
 #define HAYATE_EXTRA_CONN_HOOK_H
 
 /*
- * The beginning of the host, as "@NAME" or "@=ADDRESS", if it is not that of
- * the first connection
+ * Marks at the beginning of the host in HAYATE_FIRST_HOST. "@NAME" is another
+ * host than that of the first connection. "@=ADDRESS" is another address of the
+ * name that the first one connected to (TransferHosts all). Without a mark the
+ * host is "ADDRESS PORT KEY", that of the first connection (spawn-hook.h).
  */
 #define EXTRA_CONN_OTHER_HOST	'@'
-#define EXTRA_CONN_ADDRESS	'='	/* then: an address, not a name */
+#define EXTRA_CONN_ADDRESS	'='	/* after '@': an address, not a name */
 
 /* The messages of the new ssh, or its only task */
 enum extra_conn_log {
-	EXTRA_CONN_SILENT = 's',	/* none, not even of a host left out */
-	EXTRA_CONN_QUIET = 'q',		/* alarms, and hosts left out */
+	EXTRA_CONN_SILENT = 's',	/* only the alarm about the key */
+	EXTRA_CONN_QUIET = 'q',		/* that alarm, and hosts left out */
 	EXTRA_CONN_VERBOSE = 'v',	/* all */
 	EXTRA_CONN_RESOLVE = 'n'	/* looks up the host, then exits */
 };
 
 /*
  * extra_conn_set_env(), in the first ssh: sets HAYATE_FIRST_HOST for a process
- * that it starts, to our process ID, the mode and the host; if there is no
- * memory for that, the new ssh is an ordinary one. extra_conn_clear_env()
- * removes it again. The new ssh calls that as well, once it has verified its
- * host: from then on the three functions below return NULL in it.
+ * that it starts, to our process ID, the mode and "host", which has its marks.
+ * If setenv(3) fails, the new ssh is an ordinary one. extra_conn_clear_env()
+ * removes the variable again. The new ssh also calls extra_conn_clear_env(),
+ * once it has verified its host: from then on the three functions below return
+ * NULL in it.
  */
 void	extra_conn_set_env(const char *host, enum extra_conn_log);
 void	extra_conn_clear_env(void);
 
 /*
  * In any ssh: returns the host in HAYATE_FIRST_HOST, with its marks, or NULL if
- * this ssh is not an additional connection. The string lies in the environment
- * and is valid until extra_conn_clear_env().
+ * this ssh is not an additional connection. The strings of this function and of
+ * the next two lie in the environment and are valid until
+ * extra_conn_clear_env().
  */
 const char *extra_conn_host(void);
 
 /*
- * Likewise, the name or the address alone, without marks, or NULL if the
- * connection leads to the first one's host.
+ * Returns the NAME or the ADDRESS of a host with the mark '@'; NULL if the
+ * connection leads to the first one's host, or is no additional one.
  */
 const char *extra_conn_other_host(void);
 
-/* Likewise, the address, if it is one of the first one's host; else NULL. */
+/* Returns the ADDRESS of "@=ADDRESS"; else NULL, also for "@NAME". */
 const char *extra_conn_address(void);
 
 /*

@@ -22,12 +22,12 @@
 #define HAYATE_GCM_HOOK_H
 
 /*
- * Changes a proposal of ssh, PROPOSAL_MAX allocated strings: frees and replaces
- * its two lists of ciphers, with a debug line. Call it only for a server that
- * is HPN-SSH, by its banner or the login cache. Changes nothing if the list is
- * not the default one or lacks aes256-gcm, if the processor lacks the
- * instructions, or out of memory; then at most the list from client to server
- * has changed.
+ * Moves aes256-gcm to the front of both lists of ciphers in a proposal of ssh,
+ * which is PROPOSAL_MAX allocated strings: frees and replaces these two, with a
+ * debug line. Call it only for a server that is HPN-SSH, by its banner or the
+ * login cache. Changes nothing if the list is not the default one or lacks
+ * aes256-gcm, or if the processor lacks the instructions. Out of memory, it
+ * changes the list from client to server alone, or neither.
  */
 void	gcm_put_first(char **proposal);
 

@@ -8,9 +8,10 @@
  *
  * A user name of the command line may reach a shell, as %r in ProxyCommand or
  * Match exec, so it may have neither "$" nor "\": upstream refuses them from
- * 10.6 on (CVE-2026-106583). "User" in a file may have them. ssh.c calls this
- * for log_init() (build-aux/overlay.mk), for the first time when it has read
- * the command line and no file. Main thread only.
+ * 10.6 on (CVE-2026-106583). "User" in a file may have them.
+ * build-aux/overlay.mk lets ssh.c call this function instead of log_init(). The
+ * first call comes after ssh has read the command line, and before it reads a
+ * file. Main thread only.
  */
 
 #ifndef HAYATE_RUSER_HOOK_H

@@ -5,19 +5,22 @@
 
 /*
  * authonly-server-hook: the server's side of unencrypted data
- * (cipher/authonly.h). It permits the mode, refuses private requests while it
- * is in force, and logs both at INFO: when unencrypted data begins and ends,
- * with its bytes and seconds, each refused message, and once that the mode was
- * refused, with the reason.
+ * (cipher/authonly.h). The module permits the modes, and refuses private
+ * requests while a mode is in force. At LogLevel INFO it logs the beginning and
+ * the end of unencrypted data, with bytes and seconds; each refused message;
+ * and the first refusal of a mode on a connection, with the reason.
  *
- * It replaces the handlers of SSH2_MSG_CHANNEL_OPEN and SSH2_MSG_GLOBAL_REQUEST
- * by its own. While data is unencrypted, or may soon be, these refuse the types
- * that authonly_classify_channel() and authonly_classify_global() call private:
- * forwardings, and types that they do not know. The client gets
- * SSH2_MSG_CHANNEL_OPEN_FAILURE (administratively prohibited) or, if it wants a
- * reply, SSH2_MSG_REQUEST_FAILURE, and the connection goes on. For all other
- * messages they call the replaced handlers. A Hayate client never requests a
- * forwarding then: it restores encryption first.
+ * The module replaces the handlers of SSH2_MSG_CHANNEL_OPEN and
+ * SSH2_MSG_GLOBAL_REQUEST by its own. While data is unencrypted, or may soon
+ * be, these refuse the types that authonly_classify_channel() and
+ * authonly_classify_global() call private: forwardings, and types that they do
+ * not know. The client gets SSH2_MSG_CHANNEL_OPEN_FAILURE (administratively
+ * prohibited) or, if it wants a reply, SSH2_MSG_REQUEST_FAILURE, and the
+ * connection goes on. For all other messages they call the replaced handlers. A
+ * forwarding that these permit keeps the connection encrypted until it ends,
+ * because its channel or listener calls authonly_encrypt_before_channel(). A
+ * Hayate client never requests a forwarding while data is unencrypted: it
+ * restores encryption first.
  *
  * Called by lifecycle-hook.c, in the process that serves the session of one
  * user, after authentication. Main thread only.

@@ -10,14 +10,17 @@
  * need not be copied again, or read back. The request is check-file-name of
  * draft-ietf-secsh-filexfer-extensions-00 (PROTOCOL, 4).
  *
- * The request only reads, so it is allowed in read-only mode. It is refused if
- * the list of denied requests (-P) has "read" or "open", and by upstream if the
- * list has the request itself. Its list of algorithms must have sha256. Only
- * regular files are read, also through symbolic links. Length 0 means to the
- * end of the file. A range ends there at the latest, and is refused if it is
- * still longer than 64 MiB or has too many blocks. A range that begins there or
- * later has no checksum, or with block size 0 that of no bytes. If the client
- * disconnects, reading stops within a MiB, and the reply is a failure.
+ * The request only reads, so it is allowed in read-only mode. It is refused by
+ * this module if the list of denied requests (-P) has "read" or "open", or if
+ * the client's list of algorithms lacks sha256, and by upstream if -P has the
+ * request itself. Only regular files are read, also through symbolic links.
+ *
+ * A range ends at the end of the file at the latest, and length 0 means to the
+ * end of the file. A range that is still longer than 64 MiB, or has too many
+ * blocks, is refused. A range that begins at the end of the file or after it is
+ * empty: the reply has no checksum, or with block size 0 one checksum of no
+ * bytes. If the client disconnects, reading stops within a MiB, and the reply
+ * is a failure.
  *
  * Called from patches/168-sftp-server-check-file.patch. Runs as the user, in
  * sftp-server and internal-sftp. Not thread safe.
@@ -37,11 +40,12 @@ struct sshbuf;
 /*
  * Parses the fields of request "id" from "in", which it consumes, and appends
  * the reply with its length to "out": the checksums, or a status with the
- * reason: SSH2_FX_NO_SUCH_FILE, _PERMISSION_DENIED, _BAD_MESSAGE for blocks
- * that are too small, or _FAILURE. Logs the range or the refusal at LogLevel
- * INFO. "denied" is the list of denied requests, or NULL; "version" is that of
- * the client's protocol: before 3 a status has no text. A malformed request
- * ends the process, as in upstream's handlers. Blocks while it reads the file.
+ * reason: SSH2_FX_NO_SUCH_FILE, _PERMISSION_DENIED (also for -P), _BAD_MESSAGE
+ * for blocks that are too small, or _FAILURE. Logs the range or the refusal at
+ * LogLevel INFO. "denied" is the list of denied requests, or NULL; "version" is
+ * that of the client's protocol: before 3 a status has no text. A malformed
+ * request ends the process, as in upstream's handlers. Blocks while it reads
+ * the file.
  */
 void	checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
     const char *denied, u_int version);
