@@ -60,14 +60,15 @@ uint64_t bulk_path_rate(struct ssh *);
  * peer's window and its limit for packets must permit "len". More than 32 KiB
  * only to a peer that peer_takes_large_packets(), only as much as the path
  * carries in 2.6 ms, not from a terminal, and not while someone types into
- * another channel; always "len" with "Hayate no", or if that is at most 32 KiB.
- * Where a record of a shared-memory pipe (shmpipe-hook.h) is more than half of
- * the result, the packet ends with a record.
+ * another channel; always "len" with "Hayate no", or if "len" is at most 32
+ * KiB. Where a record of a shared-memory pipe (shmpipe-hook.h) is more than
+ * half of the result, the packet ends with a record.
  *
  * Also enlarges the channel's pipe if a larger packet may be sent, shrinks it
  * while someone types, and detects typing by the sizes and times of its calls,
- * so call it once for each packet. Typing is a packet of at most 256 bytes, 10
- * ms or more after the last such packet; it counts for a second.
+ * so call it once for each packet. A packet of at most 256 bytes, 10 ms or more
+ * after the last such packet, means that someone types for a second from then
+ * on.
  */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 

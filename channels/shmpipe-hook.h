@@ -53,9 +53,9 @@ void	shmpipe_offer(const int in[2], const int out[2]);
 
 /*
  * In the SFTP server, once, before it reads: attaches both descriptors to the
- * memory and takes that byte, if sshd-session has sent any; does not block.
- * Does nothing if it has not, or if "out" is no socket. A debug line gives the
- * result.
+ * memory, and takes the byte that came with it; does not block. Does nothing if
+ * sshd-session has sent no memory, or if "out" is no socket. A debug line gives
+ * the result.
  */
 void	shmpipe_accept(int in, int out);
 
@@ -77,8 +77,9 @@ void	shmpipe_end_offer(int fd);
  * In ssh: "memory", which this module closes, belongs to standard input and
  * output, and is closed unused unless both are the same socket. The ends attach
  * at the first shmpipe_read() and shmpipe_write(), also of copies of these
- * descriptors; read first, because the first write closes the memory. If it is
- * refused, the socket carries the data. Does nothing if "memory" is -1.
+ * descriptors; read first, because the first write closes the memory. If the
+ * memory is refused, the socket carries the data. Does nothing if "memory" is
+ * -1.
  */
 void	shmpipe_expect_stdin(int memory);
 
@@ -102,8 +103,8 @@ int	shmpipe_read(int fd, struct sshbuf *, size_t max, size_t *len);
 ssize_t	shmpipe_write(int fd, const void *, size_t len);
 
 /*
- * If not NULL, shmpipe_read() calls this each time it meets end of file, ring
- * or not. It may change errno.
+ * If not NULL, shmpipe_read() calls this function at end of file, of a ring or
+ * not. The function may change errno.
  */
 extern void (*shmpipe_at_eof)(int fd);
 
@@ -172,9 +173,9 @@ size_t	shmpipe_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
 
 /*
  * Side data and tag (ring.h). ssh and the SFTP server use the memory that they
- * attached to: shmpipe_put_side_data() publishes data and returns the tag,
- * shmpipe_tag() only returns it, without its highest bit; -1 without memory, to
- * which nothing is published.
+ * attached to. shmpipe_put_side_data() publishes data; like shmpipe_tag(), it
+ * returns the tag without its highest bit, or -1 without memory, to which
+ * nothing is published.
  *
  * At the other end, in scp and sshd-session: shmpipe_get_side_data() copies the
  * data that the program behind "fd" has published and returns 0, or -1 as

@@ -7,9 +7,9 @@
  * tcpopt-hook: options of the connection's socket. They affect only what this
  * end sends.
  *
- * wtune-hook.c sets CongestionControl and MaxRate. It runs after
- * authentication, when every Match block is known, with the user's privileges
- * and outside any sandbox.
+ * CongestionControl and MaxRate are set by wtune-hook.c, after authentication,
+ * when every Match block is known, with the user's privileges and outside any
+ * sandbox.
  */
 
 #ifndef HAYATE_TCPOPT_HOOK_H

@@ -23,7 +23,7 @@
  *             exceeds the BDP and a quarter. SSH cannot take credit back; the
  *             caller withholds adjusts.
  *
- * It never goes below the floor, which is the window the channel had.
+ * The window never goes below the floor, which is the window the channel had.
  *
  * Memory. Credit cannot be called back from a peer that is silent, so no tuner
  * takes all that is free. Above its floor one may take half of what that floor

@@ -29,7 +29,7 @@
 
 /*
  * Names of the modes. A client that names both puts the faster one first. The
- * order in AUTHONLY_ALL means nothing; nor does that in a server's list.
+ * order in AUTHONLY_ALL means nothing, nor does the order in a server's list.
  */
 #define AUTHONLY_NONE	"none"
 #define AUTHONLY_GMAC	"aes128-gmac@hayate.invalid"
@@ -41,7 +41,7 @@
  * the others.
  */
 enum authonly_private {
-	AUTHONLY_PUBLIC,	/* it is not required */
+	AUTHONLY_PUBLIC,	/* encryption is not required */
 	AUTHONLY_TTY,		/* a terminal */
 	AUTHONLY_AGENT,		/* forwarding of an agent */
 	AUTHONLY_X11,		/* forwarding of X11 */
@@ -75,7 +75,7 @@ enum authonly_answer {
 	AUTHONLY_NOT_ENABLED,	/* in our own configuration */
 	AUTHONLY_PRIVATE,	/* for the reason in authonly_private */
 	AUTHONLY_NOT_SUPPORTED,	/* by the server */
-	AUTHONLY_NO_MAC,	/* that both share; "none" is the only mode */
+	AUTHONLY_NO_MAC,	/* only "none" fits, and no MAC for it */
 	AUTHONLY_REFUSED	/* by the server */
 };
 

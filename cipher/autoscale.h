@@ -17,13 +17,14 @@
  * OFF: there is no thread, and the cost of sealing is not known. When much data
  * moves (20 MiB/s), the process is busy (80 % of a core) and a core is half
  * idle, STEADY follows, in which the caller measures that cost. TRIAL follows
- * if the cost is 15 % of a core or more, and lasts five intervals. If the rate
- * has not risen by 3 %, it removes its thread; so does a rate that fell by 10 %
- * while no core is idle. No trial begins for a while after that, and the state
- * is OFF if no thread is left. While little data moves, there are no threads,
- * and a TRIAL becomes STEADY.
+ * if the cost is 15 % of a core or more, and lasts five intervals. A thread is
+ * removed if its trial has not raised the rate by 3 %, or if the rate falls by
+ * 10 % in STEADY while no core is idle. No trial begins for a while after that,
+ * and the state is OFF if no thread is left. While little data moves, there are
+ * no threads, and a TRIAL becomes STEADY.
  *
- * It reads no clock and starts no thread. Not thread safe; no upstream header.
+ * The module reads no clock and starts no thread. Not thread safe; no upstream
+ * header.
  */
 
 #ifndef HAYATE_AUTOSCALE_H
@@ -58,7 +59,7 @@ struct autoscale {
 	int64_t	 rate_best;	/* best rate_mean with this number of threads */
 	double	 free_mean;	/* mean of the last values of free_cores */
 	uint64_t retry_us;	/* no trial before this time */
-	uint64_t pause_us;	/* of that pause; doubles if a trial fails */
+	uint64_t pause_us;	/* last pause; doubles if a trial fails */
 };
 
 /*

@@ -41,8 +41,8 @@ enum keys_state {
 
 /*
  * A packet, with the input of the thread that seals or opens it. Between
- * direction_submit() and packetq_finish() only the job may touch it. It owns
- * both buffers; "wire" is empty in incoming ones.
+ * direction_submit() and packetq_finish() only the job may touch it. The job
+ * owns both buffers; "wire" is empty in incoming packets.
  */
 struct crypt_job {
 	struct packet_job packet;	/* must be first: the queue's part */
@@ -59,10 +59,10 @@ struct direction {
 	enum keys_state	 state;
 	struct sealer_keys keys;	/* in KEYS_PIPELINE; else zero */
 	struct sealer	 sealer[POOL_MAX + 1];	/* by worker (pool.h) */
-	unsigned int	 nsealers;	/* initialised ones; 0 is the owner's */
+	unsigned int	 nsealers;	/* initialised; [0] is the owner's */
 	struct packetq	 queue;		/* of struct crypt_job, oldest first */
 	struct packet_job *spare;	/* unused jobs, for new packets */
-	unsigned int	 nspare;	/* its length */
+	unsigned int	 nspare;	/* number of spare jobs */
 	u_int64_t	 seen_bytes;	/* in the stream, at the last packet */
 	u_int64_t	 crypto_us;	/* sum of the "us" of removed jobs */
 };

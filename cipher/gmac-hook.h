@@ -23,8 +23,8 @@
 
 /*
  * As memcpy(), of a packet whose first byte is at "src" and which may have
- * external data: that is copied to its place, read once, and no longer
- * external.
+ * external data. Such data is read once, copied to its place in "dest", and no
+ * longer external.
  */
 static void
 gmac_copy(u_char *dest, const u_char *src, size_t len)

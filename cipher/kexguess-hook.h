@@ -8,8 +8,8 @@
  * exchange, and the moment when a client may send a guess.
  *
  * sshd names the rule in its proposal, and applies it if the client names it
- * too. It reads no more of the client's message than the two lists that
- * upstream reads.
+ * too. Of the client's message sshd reads no more for this than the two lists
+ * that upstream reads.
  *
  * Called from patches/215-kex-guess.patch, by upstream's kex.c and sshd-auth.c,
  * for which build-aux/overlay.mk renames calls, and by ssh/guess-hook.c.

@@ -18,11 +18,11 @@
 
 /*
  * Returns the list sorted by speed, fastest first, which the caller frees;
- * never NULL: the process ends if out of memory. A name that is there twice is
- * there once then. Some MACs never move ahead of one that stood before them,
- * because speed is no reason to weaken what the user preferred: those with
- * SHA-1 or MD5, those with tags of less than 128 bits, and those that cannot be
- * timed. Logs each measurement at -vvv.
+ * never NULL: the process ends if out of memory. A name that occurs twice in
+ * the list is in the result once. Some MACs never move ahead of one that stood
+ * before them, because speed is no reason to weaken what the user preferred:
+ * those with SHA-1 or MD5, those with tags of less than 128 bits, and those
+ * that cannot be timed. Logs each measurement at -vvv.
  */
 char	*macspeed_sort(const char *list);
 

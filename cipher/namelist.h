@@ -11,9 +11,9 @@
  * because the peer chooses its own. Empty names, as between two commas, are
  * skipped, except by namelist_has_any() and namelist_join().
  *
- * A function that returns a list allocates it, and the caller frees it; its
- * arguments stay as they are. It returns NULL if out of memory, or if its first
- * argument is NULL. No other list may be NULL.
+ * A function that returns a list allocates it, and the caller frees it; the
+ * arguments stay as they are. Such a function returns NULL if out of memory, or
+ * if its first argument is NULL. No other list may be NULL.
  *
  * No upstream header, no state.
  */
@@ -37,7 +37,7 @@ int	namelist_choose(const char *client, const char *server,
 
 /*
  * Returns the names of both lists, those of the first in front, not sorted; a
- * name that both have is there twice.
+ * name that both have is in the result twice.
  */
 char	*namelist_join(const char *first, const char *second);
 

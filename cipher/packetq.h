@@ -84,15 +84,16 @@ struct packetq {
 
 /*
  * Appends a packet as PACKET_WAITING, with "result" 0. "pool.run", "len" and
- * "wire_len" must have been set, and not change while it is queued. Its memory
- * is the caller's and must stay until it is removed. There is no limit.
+ * "wire_len" must have been set, and not change while the packet is queued. The
+ * packet is the caller's and must stay in place until it is removed. There is
+ * no limit.
  */
 void	packetq_add(struct packetq *, struct packet_job *);
 
 /*
- * Removes and returns the first packet; NULL if there is none. Subtracts what
- * was written of it from "written". Its job must be finished, or never
- * submitted; it is not run here.
+ * Removes and returns the first packet; NULL if there is none. Subtracts the
+ * packet's bytes from "written", as far as they were sent. The packet's job
+ * must be finished, or never submitted; this function does not run it.
  */
 struct packet_job *packetq_remove_first(struct packetq *);
 

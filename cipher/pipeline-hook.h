@@ -84,9 +84,9 @@ int	pipeline_change_keys(struct ssh *, int mode, struct sshbuf *output);
 void	pipeline_close(struct ssh *);
 
 /*
- * As ssh_packet_get_bytes(), but works also for a connection that was closed
- * already, as happens when the peer violates the protocol: it sets the numbers
- * of that moment.
+ * As ssh_packet_get_bytes(), but also works when the connection was closed
+ * already, as happens when the peer violates the protocol: the numbers are then
+ * those at which it was closed.
  */
 void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
 
@@ -134,9 +134,9 @@ int	pipeline_write_output(struct ssh *, int fd, struct sshbuf *output);
 size_t	pipeline_output_len(struct ssh *, const struct sshbuf *output);
 
 /*
- * The same without packets that are still being sealed, if there is at most one
- * for each thread and the owner: as in stock, the backlog is what waits for the
- * network (packetq_backlog()).
+ * As pipeline_output_len(), but without packets that are still being sealed, if
+ * there is at most one for each thread and the owner: as in stock, the backlog
+ * is what waits for the network (packetq_backlog()).
  */
 size_t	pipeline_output_backlog(struct ssh *, const struct sshbuf *output);
 

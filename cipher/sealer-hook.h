@@ -70,9 +70,9 @@ int	sealer_set_keys(struct sealer_keys *, const struct newkeys *, int mode);
 void	sealer_wipe_keys(struct sealer_keys *);
 
 /*
- * Creates the contexts for these keys, in a zeroed or freed sealer. Call
- * sealer_free() also after an error. That frees the contexts and zeroes the
- * sealer; it may be repeated.
+ * sealer_init() creates the contexts for these keys, in a zeroed or freed
+ * sealer. sealer_free() frees the contexts and zeroes the sealer; call it also
+ * after an error of sealer_init(). A second call does nothing.
  */
 int	sealer_init(struct sealer *, const struct sealer_keys *);
 void	sealer_free(struct sealer *);

@@ -13,9 +13,9 @@
  * if the cipher can stop at any byte. build-aux/overlay.mk replaces the call in
  * cipher.c and in cipher-chachapoly-libcrypto.c by segments_cipher().
  *
- * The external memory may be writable by another process. It is read once, so
- * whatever was read is both sent and authenticated; GMAC authenticates a copy
- * (gmac-hook.h).
+ * The external memory may be writable by another process. The cipher reads each
+ * byte of it once, so whatever was read is both sent and authenticated; GMAC
+ * authenticates a copy (gmac-hook.h).
  */
 
 #ifndef HAYATE_SEGMENTS_HOOK_H

@@ -15,9 +15,9 @@
  * Values are kept in two layers. In the global layer the first value of a
  * keyword wins, and our keyword wins over HPN-SSH's for the same option. A
  * client needs no other layer, because its parser knows for each line whether
- * its Host or Match block applies. The match layer overrides the global layer.
- * It has, by the same rules, the values of the Match blocks that apply in
- * sshd's second pass over its configuration.
+ * its Host or Match block applies. The match layer has, by the same rules, the
+ * values of the Match blocks that apply in sshd's second pass over its
+ * configuration, and overrides the global layer.
  *
  * This file reads no file, logs nothing and includes no upstream header: texts
  * for the log are returned, and the caller passes in how much memory there is.
@@ -58,7 +58,7 @@ struct hayopt {
 	uint64_t	window_max;	/* bytes, limit of one channel */
 	uint64_t	window_memory_max; /* bytes, sum over the process */
 	int		none_enabled;	/* 1: unencrypted data is permitted */
-	int		none_switch;	/* client, 1: the user requests that */
+	int		none_switch;	/* client, 1: asks for data in clear */
 	int		cipher_threads;	/* up to 16; 0: none; _THREADS_AUTO */
 	const char	*congestion_control; /* NULL: the kernel's default */
 	uint64_t	max_rate;	/* bytes sent per second; 0: no limit */

@@ -9,7 +9,7 @@
  *
  * Before 10.6 upstream assumed standard time for the whole year
  * (CVE-2026-106584), so certificates began and ended an hour late in summer.
- * misc.c calls this function for mktime() (build-aux/overlay.mk).
+ * build-aux/overlay.mk lets misc.c call this function instead of mktime().
  */
 
 #ifndef HAYATE_LOCALTIME_HOOK_H

@@ -4,8 +4,8 @@
  */
 
 /*
- * optline-hook: the common part of the hooks of both option parsers. It splits
- * a line as upstream does, passes it to hayopt.h, and logs the result.
+ * optline-hook: the common part of the hooks of both option parsers. The module
+ * splits a line as upstream does, passes it to hayopt.h, and logs the result.
  *
  * Called by ssh/cliopt-hook.c and sshd/srvopt-hook.c, not by a patch.
  */

@@ -27,18 +27,19 @@ struct sshbuf;
 /*
  * Appends our extension (peer.h) to the first SSH2_MSG_EXT_INFO, which upstream
  * has composed, as client or server, and increments the number of extensions in
- * it. Does nothing if peer_is_disabled(). It cannot fail: out of memory, the
- * message stays as upstream composed it, and a debug line says so.
+ * it. Does nothing if peer_is_disabled(). Out of memory, the message stays as
+ * upstream composed it, and a debug line says so.
  */
 void	peer_add_extension(struct ssh *, struct sshbuf *);
 
 /*
  * Reads one extension of the peer's SSH2_MSG_EXT_INFO, which is being received.
- * Returns 1 if it is ours, and then upstream must not read it. The functions
- * below know the peer from then on; a value without a version
+ * Returns 1 if the extension is ours, and then upstream must not read it. The
+ * functions below know the peer from then on; a value without a version
  * (peer_parse_version()) is logged for debugging and changes nothing. Returns 0
- * if upstream has to read the extension, which ignores ours: also if
- * peer_is_disabled(), and in any but the first message of the connection.
+ * if upstream has to read the extension. If peer_is_disabled(), and in any
+ * message but the first of the connection, that applies to our extension as
+ * well, and upstream ignores it.
  */
 int	peer_read_extension(struct ssh *, const char *name,
     const unsigned char *value, size_t len);

@@ -27,10 +27,11 @@
  * does not attach finds an ordinary pipe, and so does one that runs before one
  * that attaches, or writes after it.
  *
- * Trust: neither end believes what is in the memory. Its size is sealed, each
- * end counts the slots itself, and lengths are checked. A bad peer can only
- * send wrong data, which it could without a ring as well. If a reader takes
- * records until no slot is free, and frees none, writing fails with EPROTO.
+ * Trust: neither end believes what is in the memory. The size of the memory is
+ * sealed, each end counts the slots itself, and lengths are checked. A bad peer
+ * can only send wrong data, which it could without a ring as well. If a reader
+ * takes records until no slot is free, and frees none, writing fails with
+ * EPROTO.
  *
  * Linux only; elsewhere nothing can be created or attached. No upstream header.
  * An end belongs to one thread.

@@ -7,7 +7,7 @@
  * stall-stats: where one process of a copy spends its time waiting.
  *
  * ssh, sshd-session, scp or sftp, and sftp-server each keep one struct
- * stall_stats. Its counters only grow, so the difference of two readings of one
+ * stall_stats. The counters only grow, so the difference of two readings of one
  * process describes the interval between them: stall_stats_diff(). The two ends
  * of a connection exchange their readings, and bottleneck.h derives the
  * bottleneck of the copy from all of them.
@@ -30,8 +30,8 @@
  * states of sending (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT; in none once all input
  * has ended and is sent) and in one of the two of receiving (WAIT_OUTPUT,
  * WAIT_NET). The rest is time at work. These two processes know no times of
- * files. scp, sftp and sftp-server know only those, which are 0 where
- * STAT_WAIT_CPU is not known, STAT_TIME, and the times of the CPU.
+ * files. scp, sftp and sftp-server know STAT_TIME, the times of the CPU, and
+ * the times of files, which are 0 if STAT_WAIT_CPU is not known; all else is 0.
  */
 enum stall_stat {
 	/* counters: microseconds, unless noted */

@@ -5,7 +5,8 @@
 
 /*
  * authonly-client-hook: the client's side of data in clear (cipher/authonly.h).
- * It requests a mode, and reports the result to the user. Main thread only.
+ * The module requests a mode, and reports the result to the user. Main thread
+ * only.
  *
  * Called from patches/240-clientloop-dispatch.patch and 245-ssh-authonly.patch.
  */
@@ -29,8 +30,8 @@ struct ssh;
  * data (authonly.h), encryption is restored for the rest of the connection, and
  * another line says so.
  *
- * A client of "ssh -O proxy" has no key exchange: it logs that data stays
- * encrypted, and does nothing else.
+ * In a client of "ssh -O proxy", which has no key exchange, the function logs
+ * that data stays encrypted, and does nothing else.
  */
 void	authonly_client_start(struct ssh *, int have_pty, int detaches);
 

@@ -38,12 +38,14 @@ void	authonly_mux_read_answer(const struct sshbuf *m);
 
 /*
  * In the master: authonly_mux_put_answer() adds the answer, always the same, to
- * the hello and corrects its length if authonly_client_has_asked(). The hello,
- * behind its length, must be all that "output" holds.
- * authonly_mux_read_request() keeps the request in the hello that arrived on
- * the channel "control", behind the version, or that there is none; it replaces
- * what an earlier channel of that number has left. It consumes nothing, and
- * ignores a hello that it cannot parse.
+ * the hello and corrects the length of the hello if
+ * authonly_client_has_asked(). The hello, behind its length, must be all that
+ * "output" holds.
+ *
+ * authonly_mux_read_request() looks for a request in the hello that arrived on
+ * the channel "control", behind the version, and keeps it, or keeps that there
+ * is none, as in a hello that cannot be parsed. The result replaces that of an
+ * earlier channel with this number. Consumes nothing.
  */
 void	authonly_mux_put_answer(struct sshbuf *output);
 void	authonly_mux_read_request(int control, const struct sshbuf *m);

@@ -6,15 +6,16 @@
 /*
  * bottleneck-ssh-hook: ssh determines what limits the data that it moves.
  *
- * It counts its own stalls (stalls-hook.h). While data moves it requests the
+ * ssh counts its own stalls (stalls-hook.h). While data moves, it requests the
  * statistics of a server that has them, at most twice a second (PROTOCOL,
  * section 6), until a request is refused. The scp or sftp that started ssh
  * receives both through shared memory and reports the bottleneck; when a copy
- * begins it sets a mark, at which ssh starts a new measurement. An ssh with a
- * command reports at its end, unless the session has a terminal or data went
- * both ways: at -v, or at the normal level if the result is new (bottleneck.h),
- * is not the program at one end, and standard error is a terminal. At -v a line
- * "path:" precedes it, with RTT and loss, for hayate-path.
+ * begins, scp sets a tag (ring.h), at which ssh starts a new measurement. An
+ * ssh with a command reports at its end, unless the session has a terminal or
+ * data went both ways: at -v, or at the normal level if the result is new
+ * (bottleneck.h), is not the program at one end, and standard error is a
+ * terminal. At -v a line "path:" precedes it, with RTT and loss, for
+ * hayate-path.
  *
  * Nothing is counted with "Hayate no", in either process of a shared connection
  * (ControlMaster), and without a session.

@@ -76,20 +76,23 @@ int early_auth_is_verified(const struct ssh *, int (*kind)(const char *banner));
 int	early_auth_request_sent(void);
 
 /*
- * Before a key is offered: returns 1 if it is to be signed with instead of
- * asking for it. The server has accepted it in the last login, no user is
- * needed to sign, and no back-off is active. "agent" is the descriptor of the
- * agent that has the key, or -1 if the private key is in "file". The key is
- * only compared later, not used.
+ * Call it before a key is offered. Returns 1 if ssh should sign with the key at
+ * once, without a query: the server has accepted it in the last login, no user
+ * is needed to sign, and no back-off is active. "agent" is the descriptor of
+ * the agent that has the key, or -1 if the private key is in "file". Keeps the
+ * pointer to the key, which is only compared later.
  */
 int	early_auth_may_sign(const struct sshkey *, int agent, const char *file);
 
-/* Before a signature is made with this key, offered or not. */
+/*
+ * Call it before a signature is made with this key: notes whether the key was
+ * offered, and its hash for the cache.
+ */
 void	early_auth_note_key(const struct sshkey *);
 
 /*
- * A received packet is wrong, perhaps changed on the path: the login ends as in
- * stock, and ssh is not executed again. The caller must end the login.
+ * Call it when a received packet is wrong, perhaps changed on the path, and end
+ * the login then, as stock does: ssh is not executed again.
  */
 void	early_auth_note_fault(void);
 

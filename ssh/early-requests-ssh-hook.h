@@ -10,10 +10,10 @@
  *
  * Early requests are the first SFTP requests of a copy. With an early session
  * they are sent behind the signature, with INIT, otherwise with the first
- * window. The server must take early sessions. It gets the command before the
- * data, so by then it has a window of 2 MiB; the bytes sent early are
- * subtracted from that window when it is announced. After a refused signature
- * they are sent again.
+ * window. The server must accept early sessions. Such a server reads the
+ * command before the data, and its channel has a window of 2 MiB by then; the
+ * bytes sent early are subtracted from that window when it is announced. After
+ * a refused signature they are sent again.
  *
  * The requests name files, and may carry the data of one. The program at the
  * other end may be no SFTP server: a key or an account may have another
@@ -37,22 +37,23 @@
 struct ssh;
 
 /*
- * The early session was sent, with its command: sends INIT and the early
- * requests, as far as scp has written them, and keeps a copy. Does nothing if
- * the session is not for SFTP.
+ * Call it when the early session was sent, with its command: sends INIT and the
+ * early requests, as far as scp has written them, and keeps a copy. Does
+ * nothing if the session is not for SFTP.
  */
 void	early_requests_ssh_send(struct ssh *);
 
 /*
- * The server has confirmed the early session: subtracts the bytes sent from the
- * first window. If that window is smaller the process ends with a message.
+ * Call it when the server has confirmed the early session: the bytes sent early
+ * are then subtracted from the first window. If that window is smaller, the
+ * process ends with a message.
  */
 void	early_requests_ssh_confirmed(struct ssh *);
 
 /*
- * The early session is opened again: the copy is sent when its window is there.
- * Only INIT is sent, if scp can be notified to send the requests, because
- * another key or method may lead to another program.
+ * Call it when the early session is opened again: the copy is sent as soon as
+ * the window is there. Only INIT is sent, if scp can be notified to send the
+ * requests, because another key or method may lead to another program.
  */
 void	early_requests_ssh_rejected(struct ssh *);
 
@@ -65,8 +66,8 @@ void	early_requests_ssh_rejected(struct ssh *);
 void	early_requests_ssh_begin(struct ssh *);
 
 /*
- * The session or the process ends. If no VERSION was received, the cache entry
- * says that this key gets no SFTP server. May be called again.
+ * Call it when the session or the process ends. If no VERSION was received, the
+ * cache entry says that this key gets no SFTP server. May be called again.
  */
 void	early_requests_ssh_end(void);
 

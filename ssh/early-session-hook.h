@@ -10,9 +10,9 @@
  * The server must be OpenSSH from 9.0 on, by its banner and its extensions
  * (early_auth_is_verified()). Such a server executes the requests if the
  * signature is right. Otherwise it answers each with UNIMPLEMENTED and executes
- * none. It gives the first channel the number 0, so the client can use that
- * number before it is confirmed. The signing key must have been offered to the
- * server, or accepted in an earlier login.
+ * none. Its first channel has the number 0, so the client can use that number
+ * before it is confirmed. The signing key must have been offered to the server,
+ * or accepted in an earlier login.
  *
  * If the signature is refused, or another method is needed as well, the session
  * is opened again as in stock when the user is authenticated.
@@ -63,8 +63,8 @@ int	early_session_is_possible(const struct ssh *);
 void	early_session_send(struct ssh *);
 
 /*
- * USERAUTH_FAILURE was received: the server has executed nothing. Does nothing
- * if no session was sent.
+ * Call it when USERAUTH_FAILURE was received: the server has executed nothing.
+ * Does nothing if no session was sent.
  */
 void	early_session_rejected(void);
 
@@ -76,9 +76,9 @@ void	early_session_rejected(void);
 int	early_session_is_open(struct ssh *, int *id);
 
 /*
- * The process ends by cleanup_exit(): restores the blocking mode of standard
- * input, output and error, which other programs may share. Upstream does not,
- * because without an early session it has no channel by then.
+ * Called when the process ends by cleanup_exit(): restores the blocking mode of
+ * standard input, output and error, which other programs may share. Upstream
+ * does not, because without an early session it has no channel by then.
  */
 void	early_session_cleanup(void);
 
@@ -98,10 +98,13 @@ int	early_session_is_pending(void);
  * user if it changes.
  */
 
-/* The next login opens its session as stock does. "why" is for -v. */
+/* Makes the next login open its session as stock does. "why" is for -v. */
 void	early_auth_defer_session(const char *why);
 
-/* The server has confirmed the early session: ends its back-off. */
+/*
+ * Ends the back-off of early sessions, because the server has confirmed this
+ * one.
+ */
 void	early_auth_session_accepted(void);
 
 /*
@@ -110,7 +113,7 @@ void	early_auth_session_accepted(void);
  */
 int	early_auth_sftp_is_known(void);
 
-/* This session did (1) or did not (0) get one. */
+/* Notes whether this session got an SFTP server (1) or not (0). */
 void	early_auth_note_sftp(int);
 
 #endif /* HAYATE_EARLY_SESSION_HOOK_H */

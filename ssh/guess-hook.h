@@ -6,7 +6,7 @@
 /*
  * guess-hook: sends the first message of the key exchange with the banner,
  * where an earlier login has shown which exchange will be chosen (RFC 4253,
- * section 7.1). It saves a round trip.
+ * section 7.1). This saves a round trip.
  *
  * Each login learns what the server proposes. If a guess of what was chosen
  * would have been right (kexguess.h), the login cache keeps the names for this
@@ -74,7 +74,7 @@ int	guess_setup(struct ssh *, char **proposal);
 
 /*
  * In place of ssh_dispatch_run_fatal() in sshconnect2.c. While the proposal is
- * made for a guess, sends that instead of waiting for packets. In the
+ * made for a guess, sends the guess instead of waiting for packets. In the
  * authentication an error other than the end of the connection is noted by
  * early_auth_note_fault().
  */

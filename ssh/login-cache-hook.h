@@ -7,10 +7,10 @@
  * login-cache-hook: the file with the entries of login-cache.h.
  *
  * The file is called hayate_logins and is in the directory of the first
- * UserKnownHostsFile. It is used only if it is a regular file of this user that
- * nobody else can read or write. A new version is written to a temporary file
- * and renamed, so a reader sees all of the old or all of the new one. Of two
- * processes that write at once, one loses its entry. Without
+ * UserKnownHostsFile. A file that is not regular, not of this user, or that
+ * somebody else can read or write is not used. A new version is written to a
+ * temporary file and renamed, so a reader sees all of the old or all of the new
+ * one. Of two processes that write at once, one loses its entry. Without
  * UserKnownHostsFile, and if that is a device, there is no cache.
  *
  * In ssh, main thread only. Nothing here is fatal but a lack of memory.
@@ -31,7 +31,10 @@ struct sshkey;
 int	login_cache_load(const char *host, int port, const char *user,
     const struct sshkey *host_key, struct login_cache_entry *);
 
-/* The same for the entry of a host and port, before the host key is known. */
+/*
+ * As login_cache_load(), but for the entry of a host and port, before the host
+ * key is known.
+ */
 int	login_cache_load_host(const char *host, int port,
     struct login_cache_entry *);
 

@@ -53,10 +53,10 @@ struct login_cache_entry {
 	 * Of a host, port, user and host key
 	 */
 	char	accepted_key[LOGIN_CACHE_HASH + 1];	/* of the user */
-	int	key_has_sftp;	/* its last session answered with VERSION */
+	int	key_has_sftp;	/* last session with accepted_key got VERSION */
 	/* signature algorithms, if the same before and after the user name */
 	char	sig_algs[LOGIN_CACHE_HASH + 1];
-	/* those that can continue after "none"; "" also if "none" succeeded */
+	/* methods that can continue after "none"; "" also if that succeeded */
 	char	methods[LOGIN_CACHE_METHODS + 1];
 	int	sends_ext_info;	/* before it accepts the service */
 	int	defer_session;	/* the next session is opened as in stock */
@@ -71,8 +71,8 @@ struct login_cache_entry {
 	int	rekeys_at_session;	/* unless with AES-GCM: HPN-SSH */
 
 	/*
-	 * Of both. Of a host and port, the first means that a guess must be of
-	 * the method that stock puts first.
+	 * Of both kinds of entry. While the first is active in an entry of a
+	 * host and port, a guess must be of the method that stock puts first.
 	 */
 	struct backoff early_session_backoff;
 	struct backoff early_auth_backoff;	/* the login is as in stock */
@@ -108,18 +108,21 @@ char	*login_cache_put(const char *text, const char *salt,
     const struct login_cache_entry *);
 
 /*
- * An early login failed: disables the feature for 4 logins, for 32 after the
- * second failure in a row, and for 256 after each later one.
+ * Call it when an early login failed: disables the feature for 4 logins, for 32
+ * after the second failure in a row, and for 256 after each later one.
  */
 void	backoff_raise(struct backoff *);
 
-/* The same for a failure that took long: disables it for 256 logins at once. */
+/*
+ * As backoff_raise(), for a failure that took long: disables the feature for
+ * 256 logins at once.
+ */
 void	backoff_raise_to_max(struct backoff *);
 
-/* After each successful login: counts one off, down to 0. */
+/* Call it after each successful login: counts one off, down to 0. */
 void	backoff_count_login(struct backoff *);
 
-/* The feature was used and has worked: ends the back-off. */
+/* Ends the back-off. Call it when the feature was used and has worked. */
 void	backoff_clear(struct backoff *);
 
 #endif /* HAYATE_LOGIN_CACHE_H */

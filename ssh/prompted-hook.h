@@ -12,11 +12,11 @@
  * it.
  *
  * The methods "password" and "keyboard-interactive" count as soon as they are
- * tried, even if nothing is typed, as with a message to a telephone. For a key
- * it counts if something was typed unseen that was not empty. An ssh to a jump
- * host, and a helper for keys on a card, are processes of their own. They find
- * the pipe of the ssh that waits for them in the environment (HAYATE_ASKED),
- * open it through /proc, and write a byte.
+ * tried, even if nothing is typed, as with a message to a telephone. A key
+ * counts if the user typed something that was not shown and not empty. An ssh
+ * to a jump host, and a helper for keys on a card, are processes of their own.
+ * They find the pipe of the ssh that waits for them in the environment
+ * (HAYATE_ASKED), open it through /proc, and write a byte.
  *
  * build-aux/overlay.mk gives upstream's read_passphrase() another name, so that
  * ours is called in its place, and lets upstream's sshconnect2.c call

@@ -74,9 +74,9 @@ struct ssh_conn_info;
 struct sshkey;
 
 /*
- * After the login: returns the number of connections that the user wants,
- * including the first, or HAYOPT_STREAMS_AUTO for as many as help. If other
- * hosts are named and no number, it is one to each.
+ * Call it after the login. Returns the number of connections that the user
+ * wants, including the first, or HAYOPT_STREAMS_AUTO for as many as help. If
+ * hosts are named but no number, there is one connection to each.
  */
 int	spawn_wanted_conns(struct ssh *);
 
@@ -103,12 +103,15 @@ int	spawn_conn(struct ssh *, int sock, int number);
 void	spawn_quiet_jump(void);
 
 /*
- * Then, in the first ssh of a copy: starts the lookups of the other names. Does
- * nothing the second time.
+ * Call it after spawn_quiet_jump(), in the first ssh of a copy: starts the
+ * lookups of the other names. Does nothing the second time.
  */
 void	spawn_resolve_hosts(void);
 
-/* At the end: reports names without an address, unless that was done. */
+/*
+ * Call it when ssh ends: reports names without an address, unless that was
+ * done.
+ */
 void	spawn_report_unresolved(void);
 
 /*
@@ -121,8 +124,8 @@ void	spawn_report_unresolved(void);
 void	spawn_reexec(int level, const char *why);
 
 /*
- * Returns 1 if arguments, files and the connection permit that. The user may
- * still be prompted later, so spawn_reexec() can return even then.
+ * Returns 1 if arguments, files and the connection permit spawn_reexec(). The
+ * user may still be prompted later, so spawn_reexec() can return even then.
  */
 int	spawn_can_reexec(void);
 
@@ -134,8 +137,8 @@ void	spawn_check_host(struct ssh *);
 
 /*
  * In place of upstream's verify_host_key(), which it calls and whose result it
- * returns. Lets an additional connection be heard about a key that is not the
- * first connection's.
+ * returns. Shows the messages of an additional connection about a key that is
+ * not the first connection's.
  */
 int	spawn_verify_host_key(char *, struct sockaddr *, struct sshkey *,
     const struct ssh_conn_info *);

@@ -7,10 +7,10 @@
  * crypt-hook: a password that cannot be hashed is never right.
  *
  * If crypt(3) fails, for example for a password of more than 256 characters,
- * musl's returns "*". A locked account may have just that in the place of its
- * hash, so without PAM every such password was accepted (CVE-2026-123158; fixed
- * upstream in 10.6p2). auth-passwd.c calls this for xcrypt()
- * (build-aux/overlay.mk).
+ * that of musl returns "*". A locked account may have just that in the place of
+ * its hash, so without PAM every such password was accepted (CVE-2026-123158;
+ * fixed upstream in 10.6p2). build-aux/overlay.mk lets auth-passwd.c call this
+ * function instead of xcrypt().
  */
 
 #ifndef HAYATE_CRYPT_HOOK_H

@@ -6,9 +6,9 @@
 /*
  * gss-hook: a failed GSSAPI login leaves no state for the next attempt
  * (CVE-2026-106555), and no credentials for a login by another method
- * (CVE-2026-106553), as in upstream from 10.6 on. auth2.c, monitor.c and
- * sshd-session.c call these instead of upstream's (build-aux/overlay.mk), and
- * they call upstream's.
+ * (CVE-2026-106553), as in upstream from 10.6 on. build-aux/overlay.mk lets
+ * auth2.c, monitor.c and sshd-session.c call these functions instead of
+ * upstream's, which they call.
  */
 
 #ifndef HAYATE_GSS_HOOK_H

@@ -53,8 +53,8 @@ void	iotime_end(void);
 
 /*
  * Call them right before and after a file is read for a READ: the time is added
- * to STAT_FILE_READ. Without the second call, as after an error, it is not;
- * iotime_end() then forgets the first.
+ * to STAT_FILE_READ. If iotime_end_read() is not called, as after an error,
+ * iotime_end() drops the time.
  */
 void	iotime_begin_read(void);
 void	iotime_end_read(void);

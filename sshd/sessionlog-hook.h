@@ -12,7 +12,7 @@
  *   clear=no rtt_ms=100.2 min_rtt_ms=100.0 resent=12 window=14680064
  *   limit=path share=93 end=closed granted=0 refused=0
  *
- * It is one line. The number is the version of the format: fields keep their
+ * This is one line. The number is the version of the format: fields keep their
  * names, their order and their meaning, and new ones are added at the end. A
  * space, control character, quotation mark or equals sign in a value is written
  * as "_", and so is a comma in the name of a subsystem. A value that is not
@@ -39,10 +39,10 @@
  *   granted   how often unencrypted data began
  *   refused   1 if it was requested and refused
  *
- * The monitor writes the line. It runs as root, so a user can neither suppress
- * the line nor change it. The events are counted by the process of the user, in
- * memory that only these two share. So a user who takes over that process
- * through a flaw can forge the fields after "port", but not "seconds".
+ * The monitor writes the line, as root, so a user can neither suppress the line
+ * nor change it. The events are counted by the process of the user, in memory
+ * that only these two share. So a user who takes over that process through a
+ * flaw can forge the fields after "port", but not "seconds".
  *
  * The level is INFO, as that of "Accepted". With "SessionLog no" or "Hayate no"
  * there is no line. Where sshd logs to syslog and systemd's journald is
@@ -69,9 +69,9 @@ void	sessionlog_watch(struct ssh *, const struct Authctxt *);
 
 /*
  * For the process of the user. sessionlog_begin() starts counting
- * (stalls_begin()); call it once, before its loop, and after upstream and the
- * other hooks have installed the handlers of messages: two are replaced by
- * ours, which note forwardings and call them.
+ * (stalls_begin()); call it once, before the loop, and after upstream and the
+ * other hooks have installed the handlers of messages: it replaces two of these
+ * by handlers that note forwardings and call the replaced ones.
  */
 void	sessionlog_begin(struct ssh *);
 
@@ -91,9 +91,10 @@ void	sessionlog_subsystem(const char *name);
 void	sessionlog_cleartext(int is_granted);
 
 /*
- * Call it when either process ends. That of the user stores the totals, the
- * monitor writes the line; each only once, so later calls do nothing. A process
- * of the user that ends without it counts as killed.
+ * Call it when either process ends. The process of the user stores the totals,
+ * and the monitor writes the line; each does so only once, so later calls do
+ * nothing. If the process of the user ends without this call, it counts as
+ * killed.
  */
 void	sessionlog_end(struct ssh *);
 

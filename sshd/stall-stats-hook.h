@@ -7,10 +7,11 @@
  * stall-stats-hook: sshd sends a client its stall counters (PROTOCOL, section
  * 6), so that the client can find the bottleneck of a download.
  *
- * It answers only after login, only a Hayate client (PEER_VERSION_STALL_STATS),
- * and only about its own connection. "TellLimits no" and "Hayate no" switch it
- * off; upstream then refuses the request. The counters are no secret of the
- * user, so unencrypted data may contain them. Main thread only.
+ * sshd answers only after login, only a Hayate client
+ * (PEER_VERSION_STALL_STATS), and only about its own connection. "TellLimits
+ * no" and "Hayate no" switch it off; upstream then refuses the request. The
+ * counters are no secret of the user, so unencrypted data may contain them.
+ * Main thread only.
  */
 
 #ifndef HAYATE_STALL_STATS_HOOK_H

@@ -30,7 +30,7 @@ void	subsys_check_program(const ServerOptions *, const char *name,
  * login shell. "in" is the pipe of its input.
  *
  * Our own SFTP server gets a socket pair, and shared memory (shmpipe_offer())
- * if that can be had. That is internal-sftp, and the sftp-server beside
+ * if that can be had. Our own are internal-sftp, and the sftp-server beside
  * sshd-session if the command begins with an absolute path to it and has no
  * character with which a shell could run another program. Others get a pipe,
  * also a script that starts that server: opening /dev/stdout fails if it is a
