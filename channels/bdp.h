@@ -131,40 +131,40 @@ void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 uint64_t bdp_stall_us(const struct bdp *);
 
 /*
- * RTT of the path: the larger of the transport's and the in-band one; 0: not
- * known
+ * Returns the RTT of the path: the larger of the transport's and the in-band
+ * one; 0: neither is known.
  */
 uint64_t bdp_rtt(const struct bdp *);
 
 /*
- * Smallest smoothed RTT of the transport, as known at the samples of the last 5
- * to 10 seconds; 0: not known
+ * Returns the smallest smoothed RTT of the transport that was known at a sample
+ * of the last 5 to 10 seconds; 0: none was.
  */
 uint64_t bdp_rtt_now(const struct bdp *);
 
 /*
- * Smallest age of this round, 0 before its fourth age; and that of the last
- * round that had four, 0 before there was one. Neither is cleared by time
- * alone.
+ * bdp_age() returns the smallest age of this round, or 0 before its fourth age.
+ * bdp_last_age() returns that of the last round that had four ages, or 0 before
+ * there was one. Neither is cleared by time alone.
  */
 uint64_t bdp_age(const struct bdp *);
 uint64_t bdp_last_age(const struct bdp *);
 
 /*
- * Rate over the last RTT, or over 8 ms if that is longer, as of the last
- * sample, and its maximum in the last 5 to 10 seconds; 0 before the second
- * sample. While the RTT is not known, the rate is that over the last eight
- * samples. After a stall the rate is at most the mean since the stall began,
- * for eight times as long as the stall was, because the bytes that the stall
- * held back come in one burst.
+ * bdp_rate() returns the rate over the last RTT, or over 8 ms if that is
+ * longer, as of the last sample; while the RTT is not known, over the last
+ * eight samples. bdp_rate_max() returns the maximum of this rate in the last 5
+ * to 10 seconds. Both are 0 before the second sample. After a stall the rate is
+ * at most the mean since the stall began, for eight times as long as the stall
+ * was, because the bytes that the stall held back come in one burst.
  */
 uint64_t bdp_rate(const struct bdp *);
 uint64_t bdp_rate_max(const struct bdp *);
 
 /*
- * Most bytes out of order in the last 5 to 10 seconds; 0 before the first
- * bdp_note_out_of_order(). All these spans end only with a sample, so a maximum
- * outlives a pause.
+ * Returns the most bytes out of order in the last 5 to 10 seconds; 0 before the
+ * first bdp_note_out_of_order(). Such a span ends only with a sample, so each
+ * maximum outlives a pause.
  */
 uint64_t bdp_out_of_order(const struct bdp *);
 

@@ -67,9 +67,9 @@ void	shmpipe_accept(int in, int out);
 int	shmpipe_offer_ssh(int fd);
 
 /*
- * In scp, once ssh has read the first message, so that it has attached or never
- * will: closes the memory. If ssh has not attached, "fd" is a plain socket from
- * now on. Does nothing without an offer.
+ * In scp, once ssh has read the first message: closes the memory, because ssh
+ * has attached by then or never will. If ssh has not attached, "fd" is a plain
+ * socket from now on. Does nothing without an offer.
  */
 void	shmpipe_end_offer(int fd);
 

@@ -58,10 +58,11 @@ struct stall_stats stalls_read(struct ssh *);
 void	stalls_note_channel(const struct Channel *);
 
 /*
- * In place of channel_prepare_poll() and channel_after_poll(), which they call
- * with their arguments, counting or not. The first clears the notes and then
- * decides what this poll() waits for; the second adds the time between both,
- * and may sample and call "sampled" before it handles the channels.
+ * In place of upstream's channel_prepare_poll() and channel_after_poll(), which
+ * these functions call with their arguments, counting or not. The first clears
+ * the notes and then decides what this poll() waits for; the second adds the
+ * time between both, and may sample and call "sampled" before it handles the
+ * channels.
  */
 void	stalls_prepare_poll(struct ssh *, struct pollfd **, u_int *, u_int *,
     u_int, struct timespec *);

@@ -29,8 +29,8 @@ struct ssh;
 int	kexguess_fits(const struct kex *, char **my, char **peer);
 
 /*
- * In kex_exchange_identification(), after our banner was sent and before the
- * peer's is read: calls kexguess_at_banner(), if it is set.
+ * Called in kex_exchange_identification(), after our banner was sent and before
+ * the peer's is read: calls kexguess_at_banner(), if that is set.
  */
 void	kexguess_banner_sent(struct ssh *);
 

@@ -29,8 +29,8 @@
 struct ssh;
 
 /*
- * When the first session was opened, before the loop: starts the measurement,
- * or does nothing where nothing is counted. Call it once.
+ * Call it once, when the first session was opened, before the loop: starts the
+ * measurement, or does nothing where nothing is counted.
  */
 void	bottleneck_ssh_begin(struct ssh *);
 

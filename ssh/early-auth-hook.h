@@ -70,8 +70,8 @@ int	early_auth_allows(const struct ssh *, int (*kind)(const char *banner));
 int early_auth_is_verified(const struct ssh *, int (*kind)(const char *banner));
 
 /*
- * At SERVICE_ACCEPT: returns 1 if the first request was sent before, so that
- * upstream must not send "none".
+ * Call it at SERVICE_ACCEPT. Returns 1 if the first request was sent before, so
+ * that upstream must not send "none"; else 0.
  */
 int	early_auth_request_sent(void);
 

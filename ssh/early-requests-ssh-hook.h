@@ -58,10 +58,10 @@ void	early_requests_ssh_confirmed(struct ssh *);
 void	early_requests_ssh_rejected(struct ssh *);
 
 /*
- * When the first session was opened, early or not: from here on the first data
- * of the session is looked at for VERSION, and ssh ends with scp. Also sends
- * the early requests, if that was not done. For sessions of other programs only
- * the shared memory of scp is attached.
+ * Call it when the first session was opened, early or not. From here on the
+ * first data of the session is searched for VERSION, and ssh ends with scp.
+ * Also sends the early requests, if that was not done. For sessions of other
+ * programs only the shared memory of scp is attached.
  */
 void	early_requests_ssh_begin(struct ssh *);
 

@@ -69,9 +69,9 @@ void	early_session_send(struct ssh *);
 void	early_session_rejected(void);
 
 /*
- * When the user is authenticated and upstream opens its session: returns 0 if
- * none was sent, else 1 and the number of its channel in "*id". Sends the open
- * again if it was rejected.
+ * Call it when the user is authenticated and upstream opens its session.
+ * Returns 0 if no session was sent early, else 1 and the number of its channel
+ * in "*id". Sends the open again if it was rejected.
  */
 int	early_session_is_open(struct ssh *, int *id);
 

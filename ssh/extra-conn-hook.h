@@ -77,16 +77,18 @@ const char *extra_conn_other_host(void);
 const char *extra_conn_address(void);
 
 /*
- * When the name has an address, or a proxy has to look it up: ends this ssh at
- * once with status 0, without a message, if that was its only task.
+ * Call it when the name has an address, or a proxy has to look it up. If
+ * looking it up was the only task, ends this ssh at once with status 0, without
+ * a message.
  */
 void	extra_conn_resolved(void);
 
 /*
- * At the first option that is read, in any ssh: makes an additional connection
- * silent. Standard error becomes /dev/null or, in an ssh to another host, a
- * file in memory, unless the mode is EXTRA_CONN_VERBOSE. In an ssh to another
- * host, registers extra_conn_cleanup() with atexit(3). Does nothing later.
+ * Call it for each option that is read, in any ssh; only the first call counts.
+ * Makes an additional connection silent: standard error becomes /dev/null or,
+ * in an ssh to another host, a file in memory, unless the mode is
+ * EXTRA_CONN_VERBOSE. In an ssh to another host, registers extra_conn_cleanup()
+ * with atexit(3).
  */
 void	extra_conn_begin(void);
 
@@ -99,7 +101,7 @@ void	extra_conn_unmute(void);
 void	extra_conn_mute(void);
 
 /*
- * In an ssh to another host that has logged in: drops its messages, and
+ * Call it in an ssh to another host that has logged in: drops its messages, and
  * discards all later ones (not at -v), also of programs that it has started.
  * The host does not count as left out any more. In any other ssh it does
  * nothing.
@@ -107,11 +109,11 @@ void	extra_conn_mute(void);
 void	extra_conn_logged_in(void);
 
 /*
- * When the process ends, once or more: writes "Host NAME is left out: REASON"
- * to the real standard error, once, if this ssh was to reach another host and
- * did not log in. The reason is an unknown or changed host key, or the last
- * line of its messages. Says nothing with EXTRA_CONN_SILENT, or if scp has
- * closed our standard input.
+ * Called when the process ends, once or more: writes "Host NAME is left out:
+ * REASON" to the real standard error, once, if this ssh was to reach another
+ * host and did not log in. The reason is an unknown or changed host key, or the
+ * last line of its messages; at -v it refers to the messages above. Says
+ * nothing with EXTRA_CONN_SILENT, or if scp has closed our standard input.
  */
 void	extra_conn_cleanup(void);
 

@@ -39,10 +39,10 @@ struct ssh;
 int	extra_sessions_were_opened(void);
 
 /*
- * When the first session was opened, or none is: ends an additional connection
- * that reached the wrong host (spawn_check_host()), starts early requests and
- * the bottleneck report, and offers channels and connections to scp. If no
- * socket can be made, there are none. To be called once.
+ * Call it once, when the first session was opened, or if none is: ends an
+ * additional connection that reached the wrong host (spawn_check_host()),
+ * starts early requests and the bottleneck report, and offers channels and
+ * connections to scp. If no socket can be made, nothing is offered.
  */
 void	extra_sessions_start(struct ssh *);
 

@@ -92,11 +92,12 @@ int	guess_timeout_connect(int, const struct sockaddr *, socklen_t,
     int *timeout_ms);
 
 /*
- * Before upstream verifies a host key. If its algorithm was requested only for
- * the guess, the key must be in the files of known hosts, whose line may be
- * outdated. If it is not, warns, and executes ssh again without a guess, to ask
- * for the key that stock asks for; returns only if that is impossible. Returns
- * at once where stock would have requested this algorithm, and in a rekey.
+ * Call it before upstream verifies a host key. If the algorithm of the key was
+ * requested only for the guess, the key must be in the files of known hosts,
+ * whose line may be outdated. If it is not, warns, and executes ssh again
+ * without a guess, to ask for the key that stock asks for; returns only if that
+ * is impossible. Returns at once where stock would have requested this
+ * algorithm, and in a rekey.
  */
 void	guess_check_key(const struct sshkey *);
 

@@ -34,8 +34,8 @@
 void	prompted_begin(void);
 
 /*
- * In ssh, at any time: returns 1 if the user has been needed so far. Without
- * prompted_begin() that does not cover other processes.
+ * In ssh, at any time: returns 1 if the user has been needed so far; else 0.
+ * Without prompted_begin(), other processes do not count.
  */
 int	prompted_user(void);
 

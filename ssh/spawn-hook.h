@@ -81,7 +81,7 @@ struct sshkey;
 int	spawn_wanted_conns(struct ssh *);
 
 /*
- * After the login: returns the names of all hosts, the first included,
+ * Call it after the login. Returns the names of all hosts, the first included,
  * separated by commas, or NULL if there is only that one. The string is valid
  * until the process ends.
  */
@@ -96,9 +96,9 @@ const char *spawn_hosts(struct ssh *);
 int	spawn_conn(struct ssh *, int sock, int number);
 
 /*
- * When all options were read. In an ssh to another host: makes the ssh to its
- * jump host quiet, or exits if that is impossible. In an ssh that only looks up
- * a host behind a proxy: exits.
+ * Call it when all options were read. In an ssh to another host: makes the ssh
+ * to its jump host quiet, or exits if that is impossible. In an ssh that only
+ * looks up a host behind a proxy: exits.
  */
 void	spawn_quiet_jump(void);
 
@@ -130,8 +130,8 @@ void	spawn_reexec(int level, const char *why);
 int	spawn_can_reexec(void);
 
 /*
- * In each ssh, after the login and before the command: ends an additional
- * connection that has reached another host than it should.
+ * Call it in each ssh, after the login and before the command: ends an
+ * additional connection that has reached another host than it should.
  */
 void	spawn_check_host(struct ssh *);
 
