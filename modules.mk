@@ -67,6 +67,7 @@ HAYATE_HOOKS = \
 	common/optline-hook.c \
 	common/peer-hook.c \
 	common/blocksum-hook.c \
+	common/sha256-hook.c \
 	channels/bulk-hook.c \
 	channels/gather-hook.c \
 	channels/shmpipe-hook.c \
@@ -110,7 +111,6 @@ HAYATE_HOOKS = \
 	transfer/file/longopt-hook.c \
 	transfer/file/progress-hook.c \
 	transfer/file/results-hook.c \
-	transfer/verify/block-hash-hook.c \
 	transfer/verify/verify-requests-hook.c \
 	transfer/verify/verify-run-hook.c \
 	transfer/copy/arguments-hook.c \

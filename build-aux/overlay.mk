@@ -132,6 +132,10 @@ gather-oracle: WRAP = -Wl,--wrap=sshbuf_put_external
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
+# Linked as scp is, without libcrypto
+blocksum-print: blocksum-print.o $(LIBCOMPAT) libssh.a
+	$(LD) -o $@ $@.o $(LDFLAGS) -lssh -lopenbsd-compat $(LIBS)
+
 # Programs in which valgrind treats reserved memory as undefined
 MARKED = marked-hole marked-scp marked-ssh marked-sshd-session
 marked-hole: marked-hole.o $(P11OBJS) $(SKOBJS)

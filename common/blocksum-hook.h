@@ -4,15 +4,14 @@
  */
 
 /*
- * blocksum-hook: SHA-256 checksums of the blocks of a file.
+ * blocksum-hook: SHA-256 checksums of the blocks of a file, some MiB at a time.
  *
  * Client and server compare these checksums instead of the bytes of a file
- * (extension check-file-name, PROTOCOL, section 4). The SHA-256 code is the one
- * that upstream links into every program: that of libc or libmd, or its own.
- * scp, sftp and sftp-server do not link libcrypto.
+ * (extension check-file-name, PROTOCOL, section 4). Between two calls of
+ * blocksum_add() the caller serves its connections.
  *
- * No state, no allocation. Thread safe. The offset of the descriptor does not
- * move; a pipe or socket is an error.
+ * The offset of the descriptor does not move; a pipe or socket is an error. A
+ * range may be used by one thread at a time. Out of memory ends the process.
  */
 
 #ifndef HAYATE_BLOCKSUM_HOOK_H
@@ -21,26 +20,37 @@
 #include <sys/types.h>
 #include <stdint.h>
 
+#include "sha256-hook.h"
+
 #define BLOCKSUM_NAME	"sha256"	/* the algorithm's name on the wire */
-#define BLOCKSUM_LEN	32		/* bytes of one checksum */
+#define BLOCKSUM_LEN	SHA256_LEN	/* bytes of one checksum */
+
+struct blocksum;	/* a range of a file, and its checksums */
 
 /*
- * Computes one checksum for each "block" bytes of the "len" bytes at offset
- * "off" and stores up to "max" of them in "sums", BLOCKSUM_LEN bytes each;
- * blocks after these are not read. The last block ends with the range or at end
- * of file, so it may be shorter. Block size 0 means one checksum of the whole
- * range, even of an empty one.
- *
- * "keep_going", if not NULL, is called before each block that is not empty and
- * after each MiB of a block; if it returns 0, the computation stops with errno
- * ECANCELED.
- *
- * Returns the number of checksums stored, or -1 with errno set if it stopped or
- * a read failed; ignore "sums" then. Reads interrupted by a signal are
- * repeated. If the file ends at or before "off", the number is 0, or 1 with
- * block size 0; with "max" 0 it is 0.
+ * Returns a range of "len" bytes at offset "off" that gets one checksum for
+ * each "block" bytes. The last block ends with the range or at end of file, so
+ * it may be shorter. Block size 0 means one checksum of the whole range, even
+ * of an empty one. Memory for all checksums is allocated at once, so the
+ * caller bounds their number. It frees the range.
  */
-ssize_t	blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
-    unsigned char *sums, size_t max, int (*keep_going)(void));
+struct blocksum *blocksum_new(uint64_t off, uint64_t len, uint32_t block);
+
+/* Accepts NULL. */
+void	blocksum_free(struct blocksum *);
+
+/*
+ * Reads and hashes at most "most" bytes more. Returns how many; less than
+ * "most" if the range or the file has ended, and 0 from then on. Returns -1
+ * with errno set if a read failed, and with EIO after a message if libcrypto
+ * failed; the range then has ended, and has no checksums.
+ */
+int64_t	blocksum_add(struct blocksum *, int fd, uint64_t most);
+
+/*
+ * Points "*sums" to the checksums of all blocks that are complete, BLOCKSUM_LEN
+ * bytes each, and returns how many there are. They belong to the range.
+ */
+size_t	blocksum_get(const struct blocksum *, const unsigned char **sums);
 
 #endif /* HAYATE_BLOCKSUM_HOOK_H */

@@ -277,6 +277,72 @@ hash_range() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' 
 	run ! list_hash_messages
 }
 
+# print_hashes FILE: prints what blocksum-print has to print for the same input
+print_hashes() {
+	python3 -c 'import hashlib, sys
+data = open(sys.argv[1], "rb").read()
+for line in sys.stdin:
+    off, n, block, _ = map(int, line.split())
+    d = data[off:off + n]
+    parts = range(0, len(d), block) if block else [0]
+    print(*(hashlib.sha256(d[i:i + (block or n)]).hexdigest() for i in parts))' "$1"
+}
+
+# find_libcrypto: sets LIBCRYPTO to the name with which ssh is linked
+find_libcrypto() {
+	LIBCRYPTO=$(readelf -d "$(bin ssh)" | sed -n 's/.*\[\(libcrypto[^]]*\)\]/\1/p')
+	[ -n "$LIBCRYPTO" ]
+}
+
+# bad_libcrypto: makes a library of that name in bad/. The function that $BAD names fails.
+bad_libcrypto() {
+	find_libcrypto
+	mkdir bad
+	cc -shared -fPIC -o "bad/$LIBCRYPTO" -xc - <<-'EOT'
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <string.h>
+
+	static int ok(const char *f) { return strcmp(f, getenv("BAD")) != 0; }
+	int OPENSSL_init_crypto(void) { return ok("init"); }
+	unsigned long ERR_get_error(void) { return 7; }
+	void ERR_error_string_n(unsigned long e, char *to, size_t n) { snprintf(to, n, "bad %lu", e); }
+	void *EVP_MD_CTX_new(void) { return ok("new") ? "" : NULL; }
+	void EVP_MD_CTX_free(void *x) { }
+	void *EVP_sha256(void) { return NULL; }
+	int EVP_DigestInit_ex(void *x, void *md, void *e) { return ok("begin"); }
+	int EVP_DigestUpdate(void *x, void *p, size_t n) { return ok("add"); }
+	int EVP_DigestFinal_ex(void *x, void *p, void *n) { return ok("end"); }
+	EOT
+}
+
+@test "hashes of all lengths around a block of SHA-256 and of holes are right, with and without libcrypto" {
+	local n
+	make -s -C "$BUILD/hayate" blocksum-print >&2
+	truncate -s $((4 * MIB + 100)) f
+	head -c $((MIB + 1000)) /dev/urandom | dd of=f conv=notrunc status=none
+	head -c 5000 /dev/urandom | dd of=f bs=$MIB seek=3 conv=notrunc status=none
+	for n in 0 1 55 56 63 64 65 $((MIB - 1)) $MIB $((MIB + 1)) $((9 * MIB)); do
+		echo "0 $n 0 $((4 * MIB))"
+		echo "77 $n 0 4095"
+		echo "$((3 * MIB - 3)) $n 300 $MIB"
+		echo "5 $n $((MIB / 2)) 65536"
+		echo "$((9 * MIB)) $n 4096 $MIB"
+		echo "0 $n 4096 4095"
+	done >cases
+	print_hashes f <cases >expected
+	[ "$(wc -l <expected)" = 66 ]
+	grep -qx e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 expected
+	"$BUILD/hayate/blocksum-print" f <cases >got 2>log
+	cmp expected got
+	[ ! -s log ]
+	bad_libcrypto
+	: >"bad/$LIBCRYPTO"
+	LD_LIBRARY_PATH=bad "$BUILD/hayate/blocksum-print" f <cases >got 2>log
+	cmp expected got
+	[[ $(cat log) = "hashing takes longer, without libcrypto: "*"$LIBCRYPTO"* ]]
+}
+
 # run_flood REQUESTS REPLIES SERVER...: prints the CPU seconds of SERVER
 run_flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
 
@@ -420,6 +486,56 @@ spoil_byte() {
 	local c=x
 	[ "$(tail -c +$(($2 + 1)) "$1" | head -c 1)" != x ] || c=y
 	printf %s "$c" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "internal-sftp hashes in a directory that has neither libcrypto nor its configuration" {
+	need_root
+	[ "$(stat -c %u:%A /etc)" = 0:drwxr-xr-x ] || skip "/etc is no place for a chroot"
+	sshd_up hayate "Subsystem sftp internal-sftp" "ChrootDirectory /etc"
+	run -0 "$REGRESS/peers/check-file" sha256 0 0 0 /passwd "$(bin ssh)" \
+	    -F "$BATS_FILE_TMPDIR/ssh_config" -s hayate sftp
+	[ "${lines[1]}" = "sha256 $(sha256sum </etc/passwd | cut -d' ' -f1)" ]
+}
+
+# count_loaded LIBRARY COMMAND...: prints how many processes have loaded it
+count_loaded() {
+	rm -f loaded.*
+	LD_DEBUG=files LD_DEBUG_OUTPUT=$T/loaded "${@:2}" >&2
+	{ grep -l "calling init: .*/$1\$" loaded.* || :; } | wc -l
+}
+
+@test "scp, sftp and sftp-server load the libcrypto of ssh before they hash, and not otherwise" {
+	find_libcrypto
+	make_noise f 9000
+	set_server "$(bin sftp-server)"
+	[ "$(count_loaded libc.so.6 run_scp f "h:$T/g")" -ge 2 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_scp f "h:$T/g")" = 0 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_sftp "put f $T/h")" = 0 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_scp --checksum f "h:$T/g")" = 2 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_sftp "reput f $T/h")" = 2 ]
+	run -0 readelf -p .note.dlopen "$(bin sftp-server)"
+	[[ $output = *"[{\"soname\":[\"$LIBCRYPTO\"],"* ]]
+}
+
+@test "a hash that libcrypto fails to compute is refused, and proves no file" {
+	make_noise f 100000
+	bad_libcrypto
+	for BAD in init new begin add end; do
+		export BAD
+		cp f g
+		spoil_byte g 5
+		set_server "env LD_LIBRARY_PATH=$T/bad $(bin sftp-server)"
+		run -0 "$REGRESS/peers/check-file" sha256 0 0 4096 f ./near
+		[ "${lines[1]}" = "status 4 Input/output error" ]
+		run -0 resume_upload f g
+		cmp f g
+		set_server "env -u LD_LIBRARY_PATH $(bin sftp-server)"
+		spoil_byte g 5
+		LD_LIBRARY_PATH=$T/bad run -0 resume_upload f g
+		cmp f g
+		[[ $output = *"libcrypto cannot compute SHA-256: bad 7"* ]]
+		LD_LIBRARY_PATH=$T/bad run -1 run_scp --checksum f "h:$T/g"
+	done
 }
 
 @test "a partial file is continued at its end, and its prefix is not sent" {

@@ -37,6 +37,15 @@ teardown() { check_reports; }
 	run -0 "$BUILD/asan/shmpipe-model"
 }
 
+@test "blocks of a file are hashed without a sanitizer report" {
+	local data
+	data=$(print_data_path)
+	make -s -C "$BUILD/asan" blocksum-print >&2
+	run -0 "$BUILD/asan/blocksum-print" "$data" <<<"1 1000000 4096 65000  0 0 0 1"
+	[ "$(wc -w <<<"$output")" = 246 ]
+	[[ $output = "$(tail -c +2 "$data" | head -c 4096 | sha256sum | cut -d' ' -f1) "* ]]
+}
+
 @test "sftp-server under odd requests in pieces causes no sanitizer report" {
 	mkdir "$BATS_TEST_TMPDIR/at"
 	timeout 120 "$REGRESS/peers/sftp-burst" 1 "$BATS_TEST_TMPDIR/at" \

@@ -27,6 +27,9 @@
 #include "checkfile-hook.h"
 #include "sftpsrv-hook.h"
 
+/* Bytes that are hashed before the server looks whether its client waits */
+#define STEP	(1024 * 1024)
+
 struct request {
 	u_int32_t id;
 	char	*path, *algorithms;
@@ -120,14 +123,40 @@ bound_range(struct request *q, u_int64_t size, struct refusal *why)
 	return 0;
 }
 
+/* Appends the checksums of the range. Returns -1 if there are none. */
+static int
+sum_range(const struct request *q, int fd, struct sshbuf *sums,
+    struct refusal *why)
+{
+	struct blocksum *x = blocksum_new(q->off, q->len, q->block);
+	const unsigned char *p;
+	size_t count;
+	int64_t n;
+	int r;
+
+	do {
+		if (sftpsrv_client_waits())
+			n = blocksum_add(x, fd, STEP);
+		else {
+			errno = ECANCELED;
+			n = -1;
+		}
+	} while (n == STEP);
+	count = blocksum_get(x, &p);
+	if (n == -1)
+		set_refusal_errno(why);
+	else if ((r = sshbuf_put(sums, p, count * BLOCKSUM_LEN)) != 0)
+		fatal_fr(r, "compose");
+	blocksum_free(x);
+	return n == -1 ? -1 : 0;
+}
+
 /* Appends the checksums to "sums". Returns -1 if there are none. */
 static int
 sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 {
 	struct stat sb;
-	ssize_t n = -1;
-	u_char *p;
-	int fd, r;
+	int fd, r = -1;
 
 	if (!list_has(BLOCKSUM_NAME, q->algorithms))
 		return set_refusal(why, SSH2_FX_FAILURE,
@@ -137,20 +166,10 @@ sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 		    "blocks of less than 256 bytes");
 	if ((fd = open_file(q, &sb, why)) == -1)
 		return -1;
-	if (bound_range(q, (u_int64_t)sb.st_size, why) == 0) {
-		if ((r = sshbuf_reserve(sums,
-		    CHECKFILE_SUMS_MAX * BLOCKSUM_LEN, &p)) != 0)
-			fatal_fr(r, "reserve");
-		n = blocksum_file(fd, q->off, q->len, q->block, p,
-		    CHECKFILE_SUMS_MAX, sftpsrv_client_waits);
-		if (n == -1)
-			set_refusal_errno(why);
-		else if ((r = sshbuf_consume_end(sums,
-		    (CHECKFILE_SUMS_MAX - (size_t)n) * BLOCKSUM_LEN)) != 0)
-			fatal_fr(r, "consume");
-	}
+	if (bound_range(q, (u_int64_t)sb.st_size, why) == 0)
+		r = sum_range(q, fd, sums, why);
 	close(fd);
-	return n == -1 ? -1 : 0;
+	return r;
 }
 
 static void

@@ -24,7 +24,7 @@
 #include "progressmeter.h"
 #include "xmalloc.h"
 
-#include "block-hash-hook.h"
+#include "blocksum-hook.h"
 #include "clock.h"
 #include "conn-count.h"
 #include "file-hook.h"
@@ -199,7 +199,7 @@ verify_run_forget(struct file *file)
 		return;
 	close_compared_file(c);
 	end_compare_meter(c);
-	block_hash_free(c->our_hashes);
+	blocksum_free(c->our_hashes);
 	free(c->temp_name);
 	free(c);
 	file->verification = NULL;
@@ -352,8 +352,10 @@ verify_run_hash_slice(struct transfer *t, struct file *file,
     struct sched_entry *j)
 {
 	struct verification *c = file->verification;
-	uint64_t n = block_hash_add(c->our_hashes, c->fd, SLICE);
+	int64_t n = blocksum_add(c->our_hashes, c->fd, SLICE);
 
+	if (n == -1)
+		n = 0;		/* no hash, which is equal to none of theirs */
 	t->hashed += n;
 	c->comparison.off += n;
 	if (n > 0)
@@ -389,13 +391,13 @@ finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (c->comparison.len > 0 || !c->has_their_hashes)
 		return 0;
 	c->comparison.op = 0;
-	n = block_hash_get(c->our_hashes, &ours);
+	n = blocksum_get(c->our_hashes, &ours);
 	if (c->ntheir_hashes == -1)
 		verify_fsm_hash_refused(verify_run_fsm(c));
 	else
 		verify_fsm_hashes(verify_run_fsm(c), ours, n, c->their_hashes,
 		    c->ntheir_hashes);
-	block_hash_free(c->our_hashes);
+	blocksum_free(c->our_hashes);
 	c->our_hashes = NULL;
 	return 1;
 }
@@ -415,7 +417,8 @@ begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
 	c->comparison = *a;
 	if (a->op == VERIFY_COMPARE_HASH) {
 		c->has_their_hashes = 0;
-		c->our_hashes = block_hash_new(a->off, a->len);
+		c->our_hashes = blocksum_new(a->off, a->len,
+		    VERIFY_BLOCK);
 		verify_sched_request(t->sched, j, OP_VERIFY_HASH, a->off,
 		    (uint32_t)a->len);
 		return 0;
@@ -803,7 +806,7 @@ static void
 repeat_lost_request(struct verification *c)
 {
 	c->comparison.op = 0;
-	block_hash_free(c->our_hashes);
+	blocksum_free(c->our_hashes);
 	c->our_hashes = NULL;
 	stale_temp_replies_lost(&c->stale);
 }

@@ -59,7 +59,7 @@ struct verification {
 
 	/* a comparison */
 	struct verify_fsm_action comparison;	/* op 0: nothing is in flight */
-	struct block_hash *our_hashes;
+	struct blocksum *our_hashes;
 	unsigned char their_hashes[VERIFY_RUN_HASHES * VERIFY_HASH_LEN];
 	ssize_t	 ntheir_hashes;		/* -1: refused */
 	int	 has_their_hashes;
