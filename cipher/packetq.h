@@ -50,8 +50,8 @@
 #define PACKETQ_SHORT	2048
 
 /*
- * The most "reads": input buffers that hold queued packets, in addition to the
- * one into which the next read(2) goes
+ * The largest number of input buffers that hold queued packets. The buffer into
+ * which the next read(2) goes is not counted.
  */
 #define PACKETQ_READS	4
 
@@ -61,17 +61,22 @@ enum packet_state {
 	PACKET_FINISHED		/* "result" and "out" are valid */
 };
 
-/* What the job sets is valid once packetq_is_finished(). */
+/*
+ * One packet. The caller zeroes it before its first use (pool.h), and sets
+ * "pool.run", "len", "wire_len" and "source", which is NULL for an outgoing
+ * packet. The job's function sets "result", "us" and "out"; these are valid
+ * when packetq_is_finished() returns 1.
+ */
 struct packet_job {
 	struct pool_job	 pool;		/* must be first: the pool's part */
 	struct packet_job *next;	/* packetq.c's while it is queued */
 	enum packet_state state;	/* as the owner knows it */
 	int		 result;	/* 0 or an error; set by the job */
-	unsigned int	 us;		/* microseconds; set by the job */
+	unsigned int	 us;		/* duration of the job, microseconds */
 	size_t		 len;		/* bytes from length field to padding */
 	size_t		 wire_len;	/* bytes with the MAC or tag */
-	const void	*source;	/* its input buffer; NULL: outgoing */
-	uint8_t		*out;		/* the result, in the job's memory */
+	const void	*source;	/* the input buffer that holds it */
+	uint8_t		*out;		/* sealed or opened; job's memory */
 };
 
 /* Zeroed before its first use */
@@ -147,12 +152,12 @@ int	packetq_first_is_written(const struct packetq *);
 size_t	packetq_unwritten(const struct packetq *);
 
 /*
- * Returns how many bytes wait for the network, with "before" bytes in front of
- * the queue. Packets that are not sealed yet do not count if there is at most
- * one for each of "cores", which is not 0: the sender has to go on, so that
- * threads have work. If there are more, the bytes of all of these packets
- * together are divided by "cores". If PACKETQ_BYTES or more wait, "before"
- * included, all bytes count.
+ * Returns how many bytes wait for the network: "before", which are in front of
+ * the queue, and those of the queue. If PACKETQ_BYTES or more wait, all bytes
+ * count. If fewer wait, unsealed packets count less, because the sender has to
+ * go on, so that threads have work: up to "cores" unsealed packets count as 0
+ * bytes; if there are more of them, the sum of their bytes is divided by
+ * "cores". That must not be 0.
  */
 size_t	packetq_backlog(const struct packetq *, size_t before,
     unsigned int cores);
@@ -175,9 +180,11 @@ int	packetq_wants_more(const struct packetq *, unsigned int threads);
 
 /*
  * Returns 1 if the owner should read more input instead of waiting for the
- * first packet: it was submitted and is not done, the threads will soon run out
- * of work ("queued" jobs are left, fewer than 8 for each), the queue is less
- * than half full, and there are fewer "reads" than PACKETQ_READS.
+ * first packet. That is so if the first packet was submitted and is not done,
+ * the pool has fewer than 8 queued jobs for each thread (pool_count_queued()),
+ * so that the threads will soon run out of work, less than half of
+ * PACKETQ_BYTES are in the queue, and fewer than PACKETQ_READS input buffers
+ * ("reads") hold queued packets. Else returns 0.
  */
 int	packetq_may_defer_first(const struct packetq *, unsigned int threads,
     unsigned int queued, unsigned int reads);

@@ -33,18 +33,20 @@ struct optline_table {
  * Returns 0 if upstream has to read the line. Then "*keyword" may have been set
  * to upstream's name of this option, a constant that must not be freed or
  * changed, and HPN-SSH's names in a list of ciphers may have been replaced in
- * "rest", with a debug line. "*ret" is not set.
+ * "rest", each with a debug line. "*ret" is not set.
  *
  * Returns 1 if the line is ours: a keyword of Hayate, or one of another build
  * whose option this upstream lacks. "*ret" is the parser's result then: 0, or
  * -1 for an invalid line, which was logged as an error. A valid line may be
  * logged as well, as an error or for debugging. The process ends if the keyword
- * requires that (HAYOPT_STOP). "layer" is HAYOPT_MATCH in sshd's second pass.
- * If "active" is 0, the line is checked and its value is not stored.
+ * requires that (HAYOPT_STOP). "layer" is HAYOPT_MATCH in sshd's second pass,
+ * otherwise HAYOPT_GLOBAL. If "active" is 0, the line is only checked: its
+ * value is not stored, and the process does not end.
  *
- * "filename" and "linenum" are for messages; "command-line" defers the debug
- * lines (optline_log_deferred()), and the names of optline_is_reread() suppress
- * errors about valid lines.
+ * "filename" and "linenum" are for messages. If "filename" is "command-line",
+ * debug lines are kept for optline_log_deferred(). If optline_is_reread() is 1
+ * for "filename", a valid line is logged for debugging only, because the
+ * listener has logged it as an error already.
  */
 int	optline_read(int side, enum hayopt_layer layer,
     struct optline_table table, char **keyword, char *rest,
@@ -52,8 +54,8 @@ int	optline_read(int side, enum hayopt_layer layer,
 
 /*
  * Returns 1 if "filename" is "rexec" or "reprocess config", under which sshd
- * parses its configuration again in a process for one connection. The listener
- * has reported the errors of that configuration already.
+ * parses its configuration again in a process for one connection; else 0. The
+ * listener has reported the errors of that configuration already.
  */
 int	optline_is_reread(const char *filename);
 
@@ -66,7 +68,7 @@ void	optline_replace_ciphers(char *text, const char *filename, int linenum);
 /*
  * Logs the messages about ssh's command line at -v, and forgets them. They were
  * kept, because the command line is read before the log level is known. Call it
- * once the level is set. Errors were not kept, but logged at once.
+ * as soon as the level is set. Errors were not kept, but logged at once.
  */
 void	optline_log_deferred(void);
 

@@ -6,16 +6,22 @@
 /*
  * bottleneck-ssh-hook: ssh determines what limits the data that it moves.
  *
- * ssh counts its own stalls (stalls-hook.h). While data moves, it requests the
- * statistics of a server that has them, at most twice a second (PROTOCOL,
- * section 6), until a request is refused. The scp or sftp that started ssh
- * receives both through shared memory and reports the bottleneck; when a copy
- * begins, scp sets a tag (ring.h), at which ssh starts a new measurement. An
- * ssh with a command reports at its end, unless the session has a terminal or
- * data went both ways: at -v, or at the normal level if the result is new
- * (bottleneck.h), is not the program at one end, and standard error is a
- * terminal. At -v a line "path:" precedes it, with RTT and loss, for
- * hayate-path.
+ * ssh counts its own stalls (stalls-hook.h). While data moves, it also requests
+ * the statistics of a server that has them, at most twice a second in one
+ * measurement (PROTOCOL, section 6), until the server refuses a request.
+ *
+ * If scp or sftp started this ssh, ssh puts the counters of both ends into
+ * shared memory, and that program reports the bottleneck. It changes a tag
+ * (ring.h) when a copy begins; ssh then starts a new measurement.
+ *
+ * Any other ssh reports the bottleneck itself when its session ends, with or
+ * without a command. It reports nothing if the session has a terminal or is a
+ * subsystem, or if neither direction carried less than a quarter of the other.
+ * The result is one line of the log, at -v. The user sees the line without -v
+ * if all of these are true: standard error is a terminal, the copy was slow
+ * (bottleneck_is_notable()), and the bottleneck is neither of the programs that
+ * supply and consume the data. At -v a line "path:" with RTT and loss precedes
+ * the result, for hayate-path.
  *
  * Nothing is counted with "Hayate no", in either process of a shared connection
  * (ControlMaster), and without a session.
@@ -29,8 +35,9 @@
 struct ssh;
 
 /*
- * Call it once, when the first session was opened, before the loop: starts the
- * measurement, or does nothing where nothing is counted.
+ * Call it once, before the loop, after upstream has opened the first session or
+ * if it opens none. Starts the measurement, or does nothing where nothing is
+ * counted.
  */
 void	bottleneck_ssh_begin(struct ssh *);
 

@@ -22,10 +22,12 @@
  * "stride" the size of a row in bytes; the last name is NULL. "filename" is
  * "command-line" for an option of the command line.
  *
- * The first line, ours or not, silences an additional connection
- * (extra-conn-hook.h). A line of ours that leaves "Hayate no" in force makes
- * scp and sftp send the requests of stock, even if a later line has "Hayate
- * yes". A value that was set before stays.
+ * If this ssh is an additional connection, the first call silences it
+ * (extra-conn-hook.h), whether the line is ours or not.
+ *
+ * The first value of a keyword counts. If "Hayate no" is in force after a line
+ * of ours, scp and sftp send the requests of stock from then on. A later
+ * "Hayate yes", which can override HPN-SSH's HPNDisabled, does not undo that.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names; a "*keyword" that
@@ -34,11 +36,13 @@
  *
  * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
  * wrong line, which was logged and counts as a bad option. If "active",
- * RefuseConnection ends the process. Remarks about a valid line are logged at
- * -v; those about the command line wait for cliopt_log_deferred().
+ * RefuseConnection ends the process. A remark about a valid line that the user
+ * should see, such as that GSSAPIClientIdentity is ignored, is logged at once
+ * as an error. All other remarks are logged at -v, and those about the command
+ * line are deferred until cliopt_log_deferred().
  *
  * "active" is 0 in a Host or Match block that does not apply. Such a line is
- * checked and has no effect.
+ * checked, names in it are replaced, and its value is not stored.
  */
 int	cliopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int *ret);
@@ -50,13 +54,17 @@ int	cliopt_read_line(char **keyword, char *rest, const char *const *first,
 void	cliopt_replace_ciphers(char *list);
 
 /*
- * In ssh, once all options are read and the log is set up: logs the messages
- * about the command line that were deferred. If additional connections may
- * follow, starts to record prompts (prompted-hook.h) and to look up the hosts
- * that the command line names (spawn-hook.h). In such a connection to another
- * host, keeps the ssh to the jump host from prompting; ends the process with
- * 255 if it cannot. An ssh that was only to look up a name exits here with 0 if
- * a proxy does that. Call it once.
+ * Call it once in ssh, when all options were read and the log is set up. Logs
+ * the messages about the command line that were deferred. If the options permit
+ * additional connections, starts to record prompts (prompted-hook.h). If
+ * TransferHosts is in the command line, starts to look up its names
+ * (spawn-hook.h).
+ *
+ * If this ssh is an additional connection to another host than the first one's,
+ * the function keeps the ssh to its jump host from prompting. With a second
+ * jump host it cannot, and ends the process with 255. If the only task of this
+ * ssh is to look up a name (EXTRA_CONN_RESOLVE), and it has a proxy that would
+ * look the name up, the function ends the process with 0.
  */
 void	cliopt_log_deferred(void);
 

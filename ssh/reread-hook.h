@@ -22,9 +22,10 @@
 #include <stdio.h>
 
 /*
- * As fopen(3), and records if the file that it opened cannot be read twice, as
- * any but regular files, directories and the null device. That is never
- * forgotten. A file that cannot be opened does not count.
+ * As fopen(3). If the opened file cannot be read twice, the function also
+ * records that, and the record is never forgotten. Only regular files,
+ * directories and the null device can be read twice. A file that cannot be
+ * opened does not count.
  */
 FILE	*reread_fopen(const char *path, const char *mode);
 

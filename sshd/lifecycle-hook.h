@@ -11,7 +11,7 @@
  *             session log, sets the IPQoS of Match blocks, and reads the memory
  *             limit of the user's control group (machine-hook.h)
  *   request   may be refused because data is unencrypted; otherwise the session
- *             log notes it
+ *             log notes a shell, a command, X11 or an agent
  *   end       logs the end of unencrypted data, and completes the session log
  *
  * Called from patches/250-serverloop-authonly.patch and
@@ -35,21 +35,27 @@ void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 
 /*
  * Call it for each request on a session channel, before upstream handles it.
- * Returns 1 if it must fail, because it requires encryption and data is
- * unencrypted or may soon be; that is logged, but not shown in the session log.
- * If it requires encryption and may proceed, data is encrypted already, and
- * stays so until the connection ends; no key exchange is started. Otherwise
- * returns 0; the session log shows the request even if upstream refuses it
- * later.
+ * "type" is the name of the request.
+ *
+ * Returns 1 if the request must fail, because it requires encryption and data
+ * is unencrypted or may soon be. That is logged, but not shown in the session
+ * log.
+ *
+ * Returns 0 if the request may proceed. If it requires encryption, the function
+ * forbids unencrypted data until the connection ends; no key exchange is
+ * needed, because data is encrypted at that moment. The session log shows a
+ * shell, a command, X11 or an agent, even if upstream refuses the request
+ * later. It ignores other types; a subsystem is noted by
+ * sessionlog_subsystem().
  */
 int	lifecycle_refuses_request(struct ssh *, const char *type);
 
 /*
- * Call it when the connection ends, in whatever way. Logs the end of
- * unencrypted data, if there is any, and stores the totals for the session log.
- * Call it in the monitor as well, where lifecycle_begin() has not run: it
- * writes the line of the session log there, from what the process of the user
- * has stored. More than one call does no harm.
+ * Call it in the process of the user and in the monitor when the connection
+ * ends, in whatever way. In the former the function logs the end of unencrypted
+ * data, if there is any, and stores the totals for the session log. In the
+ * monitor, where lifecycle_begin() has not run, it writes the line of the
+ * session log from these totals. More than one call does no harm.
  */
 void	lifecycle_end(struct ssh *);
 

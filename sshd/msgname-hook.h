@@ -15,11 +15,14 @@
 struct ssh;
 
 /*
- * Returns the name in the message that was just received, which the caller
- * frees; NULL if the message is truncated, or a NUL byte is within the name.
- * Upstream's handler reports both. The name is not checked otherwise: escape it
- * before it is logged. Call it before any field has been read. The process ends
- * if out of memory.
+ * Returns a copy of the name in the message that was just received; the caller
+ * frees the copy. Call it before any field of the message has been read. The
+ * name is not checked: escape it before it is logged.
+ *
+ * Returns NULL if the message is truncated, if a NUL byte is within the name,
+ * or if there is no memory for the copy. Pass the message to upstream's handler
+ * then, which reads the name as well and reports the error. If there is no
+ * memory for anything else, the process ends.
  */
 char	*msgname_peek(struct ssh *);
 

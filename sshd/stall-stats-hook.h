@@ -23,9 +23,12 @@ struct ssh;
  * Starts counting (stalls_begin()), and answers the global request
  * STALL_STATS_REQUEST from now on, if it wants a reply; a truncated one ends
  * the connection. Does nothing if that is switched off or the client is not
- * Hayate. Call it once, when the loop of a session begins, after
- * authonly_server_start(): it replaces that function's handler, which refuses
- * the request while data is in clear and gets all other requests.
+ * Hayate.
+ *
+ * Call it once, when the loop of a session begins, after
+ * authonly_server_start(). That function's handler would refuse the request
+ * while data is unencrypted, so ours takes its place, and passes all other
+ * requests to it.
  */
 void	stall_stats_serve(struct ssh *);
 
