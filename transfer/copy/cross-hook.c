@@ -21,7 +21,6 @@
 #include "cross-hook.h"
 #include "file-hook.h"
 #include "get-hook.h"
-#include "op-table.h"
 
 extern volatile sig_atomic_t interrupted;
 
@@ -61,160 +60,124 @@ attrs_of_file(const struct transfer *t, const struct file *file)
 }
 
 static void
-send_open_dest(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+send_open_dest(struct request *r)
 {
-	Attrib attrs = attrs_of_file(t, file);
+	struct file *file = r->file;
+	Attrib attrs = attrs_of_file(r->t, file);
 
-	if (a->op == OP_OPEN_DEST_TRUNC)
+	if (r->a.op == OP_OPEN_DEST_TRUNC)
 		debug("truncating \"%s\" at 0", file->dst);
-	file_send_open(t, a, file->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-	    (a->op == OP_OPEN_DEST && (file->truncate_late ||
+	file_send_open(r, file->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+	    (r->a.op == OP_OPEN_DEST && (file->truncate_late ||
 	    file->possible_source) ? 0 : SSH2_FXF_TRUNC), &attrs);
 }
 
+/* A directory is writable for the time of the transfer. */
 static void
-cross_send(struct transfer *t, struct file *file, const struct sched_action *a)
+send_mkdir(struct request *r)
 {
-	Attrib attrs;
+	Attrib attrs = attrs_of_dir(r->file, S_IWUSR | S_IXUSR);
 
-	switch (a->op) {
-	case OP_MKDIR:
-		/* writable for the time of the transfer */
-		attrs = attrs_of_dir(file, S_IWUSR | S_IXUSR);
-		file_send_path(t, a, SSH2_FXP_MKDIR, file->dst, &attrs);
-		break;
-	case OP_STAT_DEST:
-		file_send_path(t, a, SSH2_FXP_STAT, file->dst, NULL);
-		break;
-	case OP_SETSTAT:
-		attrs = attrs_of_dir(file, 0);
-		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &attrs);
-		break;
-	case OP_OPEN_DEST_TRUNC:
-	case OP_OPEN_DEST:
-		send_open_dest(t, file, a);
-		break;
-	case OP_SETSIZE_0:
-		file_send_size(t, a, &file->dest_handle);
-		break;
-	case OP_FSTAT_TYPE:
-		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_FSTAT,
-		    NULL);
-		break;
-	case OP_FSETSTAT:
-		attrs = attrs_of_file(t, file);
-		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_FSETSTAT,
-		    &attrs);
-		break;
-	case OP_CLOSE_DEST:
-		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_CLOSE,
-		    NULL);
-		break;
-	default:
-		get_ops.send(t, file, a);
-	}
+	file_send_attrs(r, &attrs);
+}
+
+static void
+send_setstat(struct request *r)
+{
+	Attrib attrs = attrs_of_dir(r->file, 0);
+
+	file_send_attrs(r, &attrs);
+}
+
+static void
+send_fsetstat(struct request *r)
+{
+	Attrib attrs = attrs_of_file(r->t, r->file);
+
+	file_send_attrs(r, &attrs);
 }
 
 /* Replies */
 
 /* The bytes that came with a READ go on to the target. */
 static void
-relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, struct sched_reply *told)
+relay_data(struct request *r, const u_char *p)
 {
-	struct sftp_stream *from = t->stream;
-	struct sched_action next;
-	const u_char *p;
-	size_t n;
-	int r;
+	struct transfer *t = r->t;
+	struct request next = { .t = t, .file = r->file,
+	    .sink = stream_sink(t->dest_stream) };
+	int sends;
 
-	file_parse_data(t, a, reply, &p, &n);
-	told->len = n;
-	if (n == 0)
+	if (r->said.len == 0)
 		return;
-	t->stream = t->dest_stream;
-	while ((r = sched_relay(t->sched, a->entry, a->off, told->len,
-	    &next)) == 1 && next.op == OP_SETSIZE_0)
-		cross_send(t, file, &next);
-	if (r == -1)
+	while ((sends = sched_relay(t->sched, r->a.entry, r->a.off,
+	    r->said.len, &next.a)) == 1 && next.a.op == OP_SETSIZE_0)
+		file_send_size(&next);
+	if (sends == -1)
 		fatal_f("out of memory");
-	if (r == 1)
-		request_write(stream_sink(t->stream), next.id,
-		    &file->dest_handle, next.off, p, n);
-	t->stream = from;
-}
-
-static enum sched_result
-cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, struct sched_reply *told)
-{
-	Attrib found;
-
-	switch (a->op) {
-	case OP_OPEN:
-		file_parse_handle(t, file, reply, file_handle_for(file,
-		    a->conn));
-		if (interrupted)
-			sched_fail(a->entry);	/* as if it had not begun */
-		return RESULT_OK;
-	case OP_READ:
-		relay_data(t, file, a, reply, told);
-		return RESULT_OK;
-	case OP_OPEN_DEST:
-	case OP_OPEN_DEST_TRUNC:
-		file_parse_handle(t, file, reply, &file->dest_handle);
-		return RESULT_OK;
-	case OP_STAT_DEST:
-		if (sched_info(a->entry).kind == KIND_FILE) {
-			file_parse_attrs(t, reply, &found);
-			file_note_possible_source(file, told, &found);
-			return RESULT_OK;
-		}
-		return file_check_is_dir(t, file, reply);
-	case OP_FSTAT_TYPE:
-		return file_reply_not_regular(t, reply, &found);
-	case OP_MKDIR:
-		file->is_new = 1;
-		return RESULT_OK;
-	default:
-		return op_info(a->op)->to_dest ? RESULT_OK :
-		    get_ops.reply(t, file, a, reply, told);
-	}
+	if (sends == 1)
+		request_write(next.sink, next.a.id, file_handle_of(&next),
+		    next.a.off, p, r->said.len);
 }
 
 static void
-cross_fail(struct transfer *t, struct file *file, const struct sched_action *a,
-    u_int status)
+take_stat(struct request *r)
 {
-	const char *why = fx2txt(status);
+	Attrib found;
 
-	if (!op_info(a->op)->to_dest) {
-		get_ops.fail(t, file, a, status);
+	if (sched_info(r->a.entry).kind != KIND_FILE) {
+		file_take_dir(r);
 		return;
 	}
-	if (a->op == OP_STAT_DEST && sched_info(a->entry).kind == KIND_FILE)
-		return;
-	if (a->op == OP_STAT_DEST)
-		file_error(file, "stat remote: %s", why);
-	else if (a->op == OP_OPEN_DEST || a->op == OP_OPEN_DEST_TRUNC)
-		file_error(file, "dest open \"%s\": %s", file->dst, why);
-	else if (a->op == OP_FSETSTAT)
-		file_error(file, "remote fsetstat: %s", why);
-	else if (a->op == OP_CLOSE_DEST)
-		file_error(file, "close remote: %s", why);
-	else if (a->op == OP_SETSTAT)
-		file_message(file, 1, SYSLOG_LEVEL_ERROR,
-		    "remote setstat \"%s\": %s", file->dst, why);
-	else if (a->op == OP_WRITE && file->dest_status == SSH2_FX_OK)
-		file->dest_status = status;
-	if (a->op == OP_OPEN_DEST_TRUNC)
-		file_error(file, "dest truncate \"%s\" failed", file->dst);
-	/* Upstream ignores what happens after the last WRITE, also a CLOSE. */
-	if (a->op == OP_STAT_DEST || a->op == OP_OPEN_DEST ||
-	    a->op == OP_WRITE || a->op == OP_CLOSE_DEST)
-		file->failed = 1;
+	file_parse_attrs(r, &found);
+	file_note_possible_source(r, &found);
 }
+
+/* Errors */
+
+static void
+fail_stat(struct request *r)
+{
+	if (sched_info(r->a.entry).kind == KIND_FILE)
+		return;
+	file_error(r->file, "stat remote: %s", fx2txt(r->status));
+	r->file->failed = 1;
+}
+
+static void
+fail_truncate(struct request *r)
+{
+	struct file *file = r->file;
+
+	file_error(file, "dest open \"%s\": %s", file->dst, fx2txt(r->status));
+	file_error(file, "dest truncate \"%s\" failed", file->dst);
+}
+
+static void
+fail_write(struct request *r)
+{
+	if (r->file->dest_status == SSH2_FX_OK)
+		r->file->dest_status = r->status;
+}
+
+/* Upstream ignores what happens after the last WRITE, but not a CLOSE. */
+static const struct op_handler cross_handlers[] = {
+	[OP_MKDIR] = { send_mkdir, file_take_new_dir },
+	[OP_STAT_DEST] = { file_send, take_stat, .fail = fail_stat },
+	[OP_SETSTAT] = { send_setstat, .error = "remote setstat",
+	    .names_path = 1, .is_last = 1 },
+
+	[OP_OPEN_DEST] = { send_open_dest, file_take_handle, "dest open",
+	    .names_path = 1, .is_failure = 1 },
+	[OP_SETSIZE_0] = { file_send_size },
+	[OP_FSTAT_TYPE] = { file_send, file_take_type },
+	[OP_WRITE] = { .is_failure = 1, .fail = fail_write },
+	[OP_FSETSTAT] = { send_fsetstat, .error = "remote fsetstat" },
+	[OP_CLOSE_DEST] = { file_send, .error = "close remote",
+	    .is_failure = 1 },
+	[OP_OPEN_DEST_TRUNC] = { send_open_dest, file_take_handle,
+	    .fail = fail_truncate },
+};
 
 /* Local work */
 
@@ -267,5 +230,5 @@ cross_end(struct transfer *t, struct file *file, struct sched_entry *j)
 		    file->dst);
 }
 
-const struct direction_ops cross_ops = { 0, "origin", "origin", cross_send,
-    cross_reply, cross_fail, cross_begin, cross_data_done, cross_end, get_add };
+const struct direction_ops cross_ops = { 0, "origin", "origin", cross_handlers,
+    cross_begin, cross_data_done, cross_end, get_add, relay_data };

@@ -37,57 +37,31 @@ extern volatile sig_atomic_t interrupted;
 /* Requests */
 
 static void
-get_send(struct transfer *t, struct file *file, const struct sched_action *a)
+send_open(struct request *r)
 {
-	struct sched_action probe;
+	file_send_open(r, r->file->src, SSH2_FXF_READ, NULL);
+}
 
-	switch (a->op) {
-	case OP_STAT:
-		file_send_path(t, a, SSH2_FXP_STAT, file->src, NULL);
-		break;
-	case OP_OPENDIR:
-		file_send_path(t, a, SSH2_FXP_OPENDIR, file->src, NULL);
-		break;
-	case OP_OPEN:
-	case OP_HELPER_OPEN:
-	case OP_REOPEN:
-		file_send_open(t, a, file->src, SSH2_FXF_READ, NULL);
-		break;
-	case OP_READDIR:
-		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_READDIR, NULL);
-		break;
-	case OP_FSTAT_IDENTITY:
-	case OP_FSTAT_SOURCE:
-		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_FSTAT, NULL);
-		break;
-	case OP_READ:
-		file_send_read(t, file, a);
-		break;
-	case OP_SAMPLE_OWNER:
-	case OP_SAMPLE_HELPER:
-	case OP_SAMPLE_REOPENED:
-		probe = *a;
-		probe.len = SCHED_SAMPLE_LEN;
-		file_send_read(t, file, &probe);
-		break;
-	default:
-		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_CLOSE, NULL);
-	}
+static void
+send_sample(struct request *r)
+{
+	struct request probe = *r;
+
+	probe.a.len = SCHED_SAMPLE_LEN;
+	file_send_read(&probe);
 }
 
 /* Replies */
 
 /* Sets what a link leads to. */
 static void
-set_link_target(struct transfer *t, struct file *file, struct reply *reply,
-    struct sched_reply *told)
+set_link_target(struct request *r)
 {
+	struct transfer *t = r->t;
+	struct file *file = r->file;
 	enum sched_kind kind = KIND_MESSAGE;
 
-	file_parse_attrs(t, reply, &file->a);
+	file_parse_attrs(r, &file->a);
 	if (S_ISDIR(file->a.perm))
 		kind = KIND_DIR;
 	else if (S_ISREG(file->a.perm))
@@ -101,8 +75,8 @@ set_link_target(struct transfer *t, struct file *file, struct reply *reply,
 	t->count.unlisted -= kind != KIND_DIR;
 	if (kind == KIND_FILE)
 		file_count(t, file);
-	told->kind = kind;
-	told->size = file->size;
+	r->said.kind = kind;
+	r->said.size = file->size;
 }
 
 /* Returns 1 if another entry writes this file now. */
@@ -132,9 +106,10 @@ mode_of(const struct file *file)
  * known that no other entry writes it.
  */
 static void
-open_local_target(struct transfer *t, struct file *file, struct sched_entry *j,
-    struct sched_reply *told)
+open_local_target(struct request *r)
 {
+	struct transfer *t = r->t;
+	struct file *file = r->file;
 	struct stat sb;
 	Attrib found;
 
@@ -143,18 +118,18 @@ open_local_target(struct transfer *t, struct file *file, struct sched_entry *j,
 		file_error(file, "open local \"%s\": %s", file->dst,
 		    strerror(errno));
 		file->failed = 1;
-		sched_fail(j);
+		sched_fail(r->a.entry);
 		return;
 	}
 	if ((S_ISREG(sb.st_mode) && is_being_written(t, &sb)) ||
 	    (file->start_off > 0 && !verify_run_is_same(file, &sb))) {
-		told->local_conflict = 1;
+		r->said.local_conflict = 1;
 		return;
 	}
 	file->possible_source = 0;
 	stat_to_attrib(&sb, &found);
 	if (!t->in_place && S_ISREG(sb.st_mode) && file->start_off == 0)
-		file_note_possible_source(file, told, &found);
+		file_note_possible_source(r, &found);
 	file->old_bytes_gone = t->in_place || !S_ISREG(sb.st_mode) ||
 	    sb.st_size == 0 || file->start_off > 0 || file->possible_source;
 	file->dev = sb.st_dev;
@@ -179,32 +154,39 @@ write_local(struct transfer *t, struct file *file, const struct sched_bytes *w)
 }
 
 /* Writes what can be written: this, and what has waited for it. */
-static enum sched_result
-take_read_data(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply,
-    struct sched_reply *told)
+static void
+write_data(struct request *r, const u_char *p)
 {
+	struct file *file = r->file;
+	struct sched *sched = r->t->sched;
 	struct sched_bytes w;
-	const u_char *p;
-	size_t n;
-	int r, ok;
+	int more, ok;
 
-	file_parse_data(t, a, reply, &p, &n);
-	told->len = n;
-	r = sched_data_in(t->sched, a->id, p, n, &w);
-	while (r == 1) {
-		ok = write_local(t, file, &w);
+	more = sched_data_in(sched, r->a.id, p, r->said.len, &w);
+	while (more == 1) {
+		ok = write_local(r->t, file, &w);
 		if (!ok)
 			file->write_errno = errno;
-		r = sched_data_written(t->sched, a->entry, ok, &w);
+		more = sched_data_written(sched, r->a.entry, ok, &w);
 	}
-	if (r == -1)
+	if (more == -1)
 		fatal_f("out of memory");
 	if (file->write_errno == 0)
-		return RESULT_OK;
+		return;
 	file->failed = 1;
-	sched_fail(a->entry);
-	return RESULT_FAILED;
+	sched_fail(r->a.entry);
+	r->said.result = RESULT_FAILED;
+}
+
+static void
+take_data(struct request *r)
+{
+	const u_char *p;
+	size_t n;
+
+	file_parse_data(r, r->a.len, &p, &n);
+	r->said.len = n;
+	r->t->ops->take_data(r, p);
 }
 
 /* Returns 1 if a name of the server may be part of a local path. */
@@ -239,16 +221,17 @@ take_listed_name(struct transfer *t, struct file *file, struct sshbuf *m)
 	free(name);
 }
 
-static enum sched_result
-take_listing(struct transfer *t, struct file *file, struct reply *reply)
+static void
+take_listing(struct request *r)
 {
 	uint32_t count, i;
 
-	stream_check_reply(t->stream, sshbuf_get_u32(reply->m, &count),
+	stream_check_reply(r->t->stream, sshbuf_get_u32(r->m, &count),
 	    "listing");
 	for (i = 0; i < count; i++)
-		take_listed_name(t, file, reply->m);
-	return count == 0 ? RESULT_EOF : RESULT_OK;
+		take_listed_name(r->t, r->file, r->m);
+	if (count == 0)
+		r->said.result = RESULT_EOF;
 }
 
 /* Returns 1 if mode and owner are the same, as far as both are told. */
@@ -267,69 +250,59 @@ has_same_mode_and_owner(const Attrib *a, const Attrib *b)
  * is not the one that is read. Without another connection that has it the copy
  * fails.
  */
-static enum sched_result
-check_source_identity(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static void
+check_source_identity(struct request *r)
 {
+	struct file *file = r->file;
 	Attrib now;
 
-	file_parse_attrs(t, reply, &now);
+	file_parse_attrs(r, &now);
 	if (file_is_same(&now, &file->a) && has_same_mode_and_owner(&now,
 	    &file->a))
-		return RESULT_OK;
-	if (a->conn != sched_info(a->entry).owner ||
-	    sched_info(a->entry).identity_pending) {
+		return;
+	if (r->a.conn != sched_info(r->a.entry).owner ||
+	    sched_info(r->a.entry).identity_pending) {
 		verbose("connection %u sees a different \"%s\" and is not used "
-		    "for it", a->conn + 1, file->src);
-		return RESULT_FAILED;
+		    "for it", r->a.conn + 1, file->src);
+		r->said.result = RESULT_FAILED;
+		return;
 	}
 	file_error(file, "remote \"%s\" was replaced while a connection was "
 	    "lost", file->src);
 	file->failed = 1;
-	return RESULT_FAILED;
-}
-
-static void
-parse_sample(struct transfer *t, const struct sched_action *a,
-    struct reply *reply, const u_char **p, size_t *n)
-{
-	struct sched_action probe = *a;
-
-	probe.len = SCHED_SAMPLE_LEN;
-	file_parse_data(t, &probe, reply, p, n);
+	r->said.result = RESULT_FAILED;
 }
 
 /*
  * The reply to OP_SAMPLE_OWNER or OP_SAMPLE_HELPER: the second one is compared.
  */
-static enum sched_result
-compare_sample(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static void
+compare_sample(struct request *r)
 {
-	struct sample **place = &file->samples, *other;
+	struct sample **place = &r->file->samples, *other;
 	const u_char *p;
 	size_t n;
 	int same;
 
-	parse_sample(t, a, reply, &p, &n);
-	while (*place != NULL && (*place)->off != a->off)
+	file_parse_data(r, SCHED_SAMPLE_LEN, &p, &n);
+	while (*place != NULL && (*place)->off != r->a.off)
 		place = &(*place)->next;
 	if ((other = *place) == NULL) {
 		*place = other = xcalloc(1, sizeof(*other) + n);
-		other->off = a->off;
+		other->off = r->a.off;
 		other->len = n;
 		memcpy(other->data, p, n);
-		return RESULT_OK;
+		return;
 	}
 	*place = other->next;
 	n = MINIMUM(n, other->len);
 	same = n > 0 && memcmp(p, other->data, n) == 0;
 	free(other);
 	if (same)
-		return RESULT_OK;
+		return;
 	verbose("an additional connection reads different data of \"%s\" and "
-	    "is not used for it", file->src);
-	return RESULT_FAILED;
+	    "is not used for it", r->file->src);
+	r->said.result = RESULT_FAILED;
 }
 
 /* Reads of what was got. Returns -1 if it cannot be read. */
@@ -349,86 +322,130 @@ read_local_target(const struct file *file, void *p, size_t len, off_t off)
 }
 
 /* The reply to OP_SAMPLE_REOPENED: what has arrived is a part of it. */
-static enum sched_result
-compare_reopened_sample(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static void
+compare_reopened_sample(struct request *r)
 {
+	struct file *file = r->file;
 	u_char ours[SCHED_SAMPLE_LEN];
 	const u_char *p;
 	size_t n;
 	ssize_t len;
 
-	parse_sample(t, a, reply, &p, &n);
-	len = read_local_target(file, ours, n, a->off);
+	file_parse_data(r, SCHED_SAMPLE_LEN, &p, &n);
+	len = read_local_target(file, ours, n, r->a.off);
 	if (len == -1 || (len > 0 && memcmp(p, ours, len) == 0))
-		return RESULT_OK;
+		return;
 	file_error(file, "remote \"%s\" was replaced while a connection was "
 	    "lost", file->src);
 	file->failed = 1;
-	return RESULT_FAILED;
-}
-
-static enum sched_result
-get_reply(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, struct sched_reply *told)
-{
-	if (a->op == OP_READ)
-		return take_read_data(t, file, a, reply, told);
-	if (a->op == OP_READDIR)
-		return take_listing(t, file, reply);
-	if (a->op == OP_FSTAT_IDENTITY)
-		return check_source_identity(t, file, a, reply);
-	if (a->op == OP_FSTAT_SOURCE)
-		return file_check_source(t, file, reply);
-	if (a->op == OP_SAMPLE_OWNER || a->op == OP_SAMPLE_HELPER)
-		return compare_sample(t, file, a, reply);
-	if (a->op == OP_SAMPLE_REOPENED)
-		return compare_reopened_sample(t, file, a, reply);
-	if (a->op == OP_STAT)
-		set_link_target(t, file, reply, told);
-	if (a->op == OP_OPEN || a->op == OP_OPENDIR ||
-	    a->op == OP_HELPER_OPEN || a->op == OP_REOPEN)
-		file_parse_handle(t, file, reply, file_handle_for(file,
-		    a->conn));
-	if (a->op == OP_OPEN && interrupted)
-		sched_fail(a->entry);	/* as if it had not begun */
-	else if (a->op == OP_OPEN)
-		open_local_target(t, file, a->entry, told);
-	return RESULT_OK;
+	r->said.result = RESULT_FAILED;
 }
 
 static void
-get_fail(struct transfer *t, struct file *file, const struct sched_action *a,
-    u_int status)
+take_opened(struct request *r)
 {
-	const char *why = fx2txt(status);
-
-	/* The file goes over fewer connections. */
-	if (a->op == OP_HELPER_OPEN || a->op == OP_HELPER_CLOSE || a->op ==
-	    OP_FSTAT_SOURCE || a->op == OP_SAMPLE_OWNER || a->op ==
-	    OP_SAMPLE_HELPER || (a->op == OP_FSTAT_IDENTITY && a->conn !=
-	    sched_info(a->entry).owner))
-		return;
-	file->failed |= a->op != OP_CLOSE || sched_info(a->entry).kind ==
-	    KIND_FILE;
-	if (a->op == OP_CLOSE)
-		file_error(file, "close remote: %s", why);
-	else if (a->op == OP_STAT && file->role == FILE_OF_TREE)
-		file_info(file, "remote stat \"%s\" failed", file->src);
-	else if (a->op == OP_STAT && file->role == FILE_NAMED)
-		file_error(file, "stat remote \"%s\": %s", file->src, why);
-	else if (a->op == OP_OPEN || a->op == OP_REOPEN)
-		file_error(file, "%s open \"%s\": %s", t->ops->place_text,
-		    file->src, why);
-	else if (file->status == SSH2_FX_OK) {
-		file->status = status == SSH2_FX_OK ? SSH2_FX_FAILURE : status;
-		if (a->op == OP_OPENDIR)
-			file_error(file, "remote readdir(\"%s\"): %s",
-			    file->src, why);
-		else if (a->op == OP_READDIR)
-			file_error(file, "Couldn't read directory: %s", why);
-	}
+	file_take_handle(r);
+	if (interrupted)
+		sched_fail(r->a.entry);	/* as if it had not begun */
+	else if (r->t->dest_stream == NULL)
+		open_local_target(r);
 }
+
+/* Errors */
+
+static void
+fail_stat(struct request *r)
+{
+	struct file *file = r->file;
+
+	if (file->role == FILE_OF_TREE)
+		file_info(file, "remote stat \"%s\" failed", file->src);
+	else if (file->role == FILE_NAMED)
+		file_error(file, "stat remote \"%s\": %s", file->src,
+		    fx2txt(r->status));
+}
+
+static void
+fail_open(struct request *r)
+{
+	file_error(r->file, "%s open \"%s\": %s", r->t->ops->place_text,
+	    r->file->src, fx2txt(r->status));
+}
+
+/* Of a directory that is not a failure. */
+static void
+fail_close(struct request *r)
+{
+	r->file->failed |= sched_info(r->a.entry).kind == KIND_FILE;
+}
+
+/* Returns 1 if it is the first error of the data or the names. */
+static int
+note_read_error(struct request *r)
+{
+	if (r->file->status != SSH2_FX_OK)
+		return 0;
+	r->file->status = r->status == SSH2_FX_OK ? SSH2_FX_FAILURE : r->status;
+	return 1;
+}
+
+static void
+fail_read(struct request *r)
+{
+	(void)note_read_error(r);
+}
+
+static void
+fail_listing(struct request *r)
+{
+	const char *why = fx2txt(r->status);
+
+	if (!note_read_error(r))
+		return;
+	if (r->a.op == OP_OPENDIR)
+		file_error(r->file, "remote readdir(\"%s\"): %s",
+		    r->file->src, why);
+	else
+		file_error(r->file, "Couldn't read directory: %s", why);
+}
+
+/* The file goes over fewer connections if another one cannot read it. */
+static void
+fail_identity(struct request *r)
+{
+	if (r->a.conn != sched_info(r->a.entry).owner)
+		return;
+	(void)note_read_error(r);
+	r->file->failed = 1;
+}
+
+const struct op_handler get_handlers[] = {
+	[OP_STAT] = { file_send, set_link_target, .is_failure = 1,
+	    .fail = fail_stat },
+	[OP_OPENDIR] = { file_send, file_take_handle, .is_failure = 1,
+	    .fail = fail_listing },
+	[OP_READDIR] = { file_send, take_listing, .is_failure = 1,
+	    .fail = fail_listing },
+
+	[OP_OPEN] = { send_open, take_opened, .is_failure = 1,
+	    .fail = fail_open },
+	[OP_READ] = { file_send_read, take_data, .is_failure = 1,
+	    .fail = fail_read },
+	[OP_FSTAT_SOURCE] = { file_send, file_take_source },
+	[OP_CLOSE] = { file_send, .error = "close remote",
+	    .fail = fail_close },
+
+	[OP_HELPER_OPEN] = { send_open, file_take_handle },
+	[OP_FSTAT_IDENTITY] = { file_send, check_source_identity,
+	    .fail = fail_identity },
+	[OP_SAMPLE_OWNER] = { send_sample, compare_sample },
+	[OP_SAMPLE_HELPER] = { send_sample, compare_sample },
+	[OP_HELPER_CLOSE] = { file_send },
+	[OP_REOPEN] = { send_open, file_take_handle, .is_failure = 1,
+	    .fail = fail_open },
+	[OP_SAMPLE_REOPENED] = { send_sample, compare_reopened_sample,
+	    .is_failure = 1, .fail = fail_read },
+};
 
 /* Local work */
 
@@ -617,5 +634,5 @@ get_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
 	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? file->a.size : 0);
 }
 
-const struct direction_ops get_ops = { 0, "download", "remote", get_send,
-    get_reply, get_fail, get_begin, get_data_done, get_end, get_add };
+const struct direction_ops get_ops = { 0, "download", "remote", get_handlers,
+    get_begin, get_data_done, get_end, get_add, write_data };

@@ -18,6 +18,7 @@
 #include "file-hook.h"
 
 extern const struct direction_ops get_ops;
+extern const struct op_handler get_handlers[];
 
 /*
  * A directory of the server begins. Returns 0, or -1 with a text if it may not

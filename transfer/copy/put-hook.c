@@ -48,33 +48,30 @@ stats_first(const struct transfer *t)
 
 /* Leaves out a hole. Returns how many bytes are to be sent, at "*off". */
 static size_t
-skip_hole(struct transfer *t, struct file *file, const struct sched_action *a,
-    off_t *off)
+skip_hole(struct request *r, off_t *off)
 {
-	size_t len;
+	size_t len = r->a.len;
 
-	*off = a->off;
-	if (!file->sparse)
-		return a->len;
-	len = sparse_next(file->fd, off, a->len);
-	if ((uint64_t)*off != a->off) {
-		t->count.bytes += *off - a->off;
-		file->skipped += *off - a->off;
-	}
+	*off = r->a.off;
+	if (!r->file->sparse)
+		return len;
+	len = sparse_next(r->file->fd, off, len);
+	r->t->count.bytes += *off - r->a.off;
+	r->file->skipped += *off - r->a.off;
 	return len;
 }
 
 /* One file alone ends the process, as in upstream, when it is in order. */
 static void
-report_read_error(struct transfer *t, struct file *file, struct sched_entry *j)
+report_read_error(struct request *r)
 {
-	if (t->single_file)
-		t->read_errno = errno;
+	if (r->t->single_file)
+		r->t->read_errno = errno;
 	else
-		file_error(file, "read local \"%s\": %s", file->src,
+		file_error(r->file, "read local \"%s\": %s", r->file->src,
 		    strerror(errno));
-	file->failed = 1;
-	sched_fail(j);
+	r->file->failed = 1;
+	sched_fail(r->a.entry);
 }
 
 /*
@@ -83,9 +80,9 @@ report_read_error(struct transfer *t, struct file *file, struct sched_entry *j)
  * be taken for it.
  */
 static size_t
-read_local(struct transfer *t, struct file *file, struct sched_entry *j,
-    u_char *p, size_t len, off_t off)
+read_local(struct request *r, u_char *p, size_t len, off_t off)
 {
+	const struct file *file = r->file;
 	uint64_t begun_us = bottleneck_call_begin();
 	size_t done = 0;
 	ssize_t n = 0;
@@ -97,131 +94,102 @@ read_local(struct transfer *t, struct file *file, struct sched_entry *j,
 	} while ((n > 0 && done < len && off + done < file->size) ||
 	    (n == -1 && errno == EINTR));
 	if (n == -1)
-		report_read_error(t, file, j);
-	bottleneck_count_read(t, begun_us);
+		report_read_error(r);
+	bottleneck_count_read(r->t, begun_us);
 	return done;
 }
 
 /* Reads into the message; without data there is no message. */
 static void
-send_local_write(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+send_local_write(struct request *r)
 {
-	const struct handle *h = a->staging && a->conn == 0 ?
-	    &file->dest_handle : file_handle_for(file, a->conn);
+	struct sftp_stream *stream = r->t->stream;
+	const struct handle *h = r->a.staging && r->a.conn == 0 ?
+	    &r->file->dest_handle : file_handle_of(r);
 	off_t off;
-	size_t n, len = skip_hole(t, file, a, &off);
+	size_t n, len = skip_hole(r, &off);
 
-	request_begin_write(stream_sink(t->stream), a->id, h,
-	    a->at + (off - a->off));
-	n = read_local(t, file, a->entry, stream_data(t->stream, len), len,
-	    off);
+	request_begin_write(r->sink, r->a.id, h, r->a.at + (off - r->a.off));
+	n = read_local(r, stream_data(stream, len), len, off);
 	if (n == 0)
-		stream_cancel(t->stream);
+		stream_cancel(stream);
 	else {
-		debug3("Sent message SSH2_FXP_WRITE I:%u O:%llu S:%zu", a->id,
+		debug3("Sent message SSH2_FXP_WRITE I:%u O:%llu S:%zu", r->a.id,
 		    (unsigned long long)off, n);
-		stream_end_data(t->stream, len, n);
+		stream_end_data(stream, len, n);
 	}
-	sched_sent(t->sched, a->id, off, n);
+	sched_sent(r->t->sched, r->a.id, off, n);
 }
 
 /* A directory is writable for the time of the transfer. */
 static void
-send_path_request(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+send_mkdir(struct request *r)
 {
-	Attrib attrs = file->a;
+	Attrib attrs = r->file->a;
 
-	if (a->op == OP_MKDIR)
-		attrs.perm |= S_IWUSR | S_IXUSR;
-	file_send_path(t, a, a->op == OP_MKDIR ? SSH2_FXP_MKDIR :
-	    a->op == OP_SETSTAT ? SSH2_FXP_SETSTAT :
-	    a->op == OP_REMOVE_OWN ? SSH2_FXP_REMOVE : SSH2_FXP_STAT, file->dst,
-	    a->op == OP_MKDIR || a->op == OP_SETSTAT ? &attrs : NULL);
-	if (a->op == OP_SETSTAT)
-		file->seen_attrs.flags = 0;
+	attrs.perm |= S_IWUSR | S_IXUSR;
+	file_send_attrs(r, &attrs);
+}
+
+static void
+send_attrs(struct request *r)
+{
+	file_send_attrs(r, &r->file->a);
+	r->file->seen_attrs.flags = 0;
+}
+
+static void
+send_fsync(struct request *r)
+{
+	debug2("Sending SSH2_FXP_EXTENDED(fsync@openssh.com)");
+	request_extended(r->sink, r->a.id, "fsync@openssh.com",
+	    file_handle_of(r));
 }
 
 /* Returns 1 if the file of the server has its old bytes when it is open. */
 static int
-opens_untruncated(const struct transfer *t, const struct file *file,
-    const struct sched_entry *j)
+opens_untruncated(const struct request *r)
 {
+	const struct file *file = r->file;
+
 	return file->truncate_late || file->no_truncate ||
 	    file->possible_source || file->start_off > 0 ||
-	    (t->in_place && !file->sparse && !file->open_truncates &&
-	    !sched_info(j).must_open_trunc);
+	    (r->t->in_place && !file->sparse && !file->open_truncates &&
+	    !sched_info(r->a.entry).must_open_trunc);
 }
 
-/* What opens a file of the server */
 static void
-send_open_target(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+send_open(struct request *r)
 {
+	struct file *file = r->file;
+
+	file_send_open(r, file->dst, SSH2_FXF_WRITE |
+	    (file->start_off > 0 ? 0 : SSH2_FXF_CREAT) |
+	    (opens_untruncated(r) ? 0 : SSH2_FXF_TRUNC), &file->a);
+}
+
+/* A new file, under its name or a temporary one */
+static void
+send_open_excl(struct request *r)
+{
+	struct file *file = r->file;
+	const struct tempfile *temp = sched_info(r->a.entry).tempfile;
 	unsigned int number;
+	int is_temp = temp != NULL && tempfile_open_mode(temp, &number) ==
+	    TEMPFILE_OPEN_TEMP;
 
-	if (a->op == OP_OPEN_EXCL && sched_info(a->entry).tempfile != NULL &&
-	    tempfile_open_mode(sched_info(a->entry).tempfile, &number) ==
-	    TEMPFILE_OPEN_TEMP) {
+	if (is_temp)
 		temp_name_set_number(file->temp_name, number);
-		file_send_open(t, a, file->temp_name, SSH2_FXF_WRITE |
-		    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &file->a);
-	} else if (a->op == OP_HELPER_OPEN)
-		file_send_open(t, a, file->temp_name, SSH2_FXF_WRITE, NULL);
-	else if (a->op == OP_REOPEN)
-		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, NULL);
-	else
-		file_send_open(t, a, file->dst, SSH2_FXF_WRITE |
-		    (file->start_off > 0 ? 0 : SSH2_FXF_CREAT) |
-		    (a->op == OP_OPEN_EXCL ? SSH2_FXF_EXCL :
-		    opens_untruncated(t, file, a->entry) ? 0 : SSH2_FXF_TRUNC),
-		    &file->a);
+	file_send_open(r, is_temp ? file->temp_name : file->dst,
+	    SSH2_FXF_WRITE | SSH2_FXF_CREAT | SSH2_FXF_EXCL, &file->a);
 }
 
+/* Another connection opens it, which may be under its temporary name yet. */
 static void
-put_send(struct transfer *t, struct file *file, const struct sched_action *a)
+send_reopen(struct request *r)
 {
-	const struct handle *h = file_handle_for(file, a->conn);
-
-	switch (a->op) {
-	case OP_MKDIR:
-	case OP_STAT:
-	case OP_STAT_DEST_ON_HOST:
-	case OP_REMOVE_OWN:
-	case OP_SETSTAT:
-		send_path_request(t, file, a);
-		break;
-	case OP_OPEN:
-	case OP_OPEN_EXCL:
-	case OP_HELPER_OPEN:
-	case OP_REOPEN:
-		send_open_target(t, file, a);
-		break;
-	case OP_TEMPFILE:
-		tempfile_send(t, file, a);
-		break;
-	case OP_WRITE:
-		send_local_write(t, file, a);
-		break;
-	case OP_SETSIZE_0:
-	case OP_SETSIZE_END:
-	case OP_SETSIZE_FINAL:
-		file_send_size(t, a, h);
-		break;
-	case OP_FSYNC:
-		debug2("Sending SSH2_FXP_EXTENDED(fsync@openssh.com)");
-		request_extended(stream_sink(t->stream), a->id,
-		    "fsync@openssh.com", h);
-		break;
-	case OP_FSETSTAT:
-		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
-		break;
-	default:
-		file_send_handle(t, a, h, a->op == OP_FSTAT_TYPE ||
-		    a->op == OP_FSTAT_SIZE || a->op == OP_FSTAT_IDENTITY ?
-		    SSH2_FXP_FSTAT : SSH2_FXP_CLOSE, NULL);
-	}
+	file_send_open(r, r->a.op == OP_HELPER_OPEN ? r->file->temp_name :
+	    r->file->dst, SSH2_FXF_WRITE, NULL);
 }
 
 /* Replies */
@@ -244,22 +212,22 @@ may_truncate(const struct transfer *t, const struct file *file,
  * emptied when it is opened, unless it may be the source, which grows.
  */
 static void
-decide_truncation(const struct transfer *t, struct file *file,
-    struct sched_reply *told, const Attrib *found)
+decide_truncation(struct request *r, const Attrib *found)
 {
+	struct file *file = r->file;
 	struct stat sb;
 
-	if (!stats_first(t))
+	if (!stats_first(r->t))
 		return;
 	if ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 	    !S_ISREG(found->perm))
-		told->old_size = 0;	/* Nothing can be cut. */
+		r->said.old_size = 0;	/* Nothing can be cut. */
 	else if ((found->flags & SSH2_FILEXFER_ATTR_SIZE) == 0)
 		return;
 	else if (found->size <= file->size)
-		told->old_size = found->size;
+		r->said.old_size = found->size;
 	else if (file->no_truncate)
-		told->needs_conn_0 = 1;
+		r->said.needs_conn_0 = 1;
 	else
 		file->open_truncates = fstat(file->fd, &sb) == 0 &&
 		    (uint64_t)sb.st_size == file->size;
@@ -267,13 +235,13 @@ decide_truncation(const struct transfer *t, struct file *file,
 
 /* What may be the source is written over, as scp does it with any file. */
 static void
-note_possible_source(const struct transfer *t, struct file *file,
-    struct sched_reply *told, const Attrib *found)
+note_possible_source(struct request *r, const Attrib *found)
 {
+	struct file *file = r->file;
 	struct stat sb;
 	Attrib a;
 
-	if (t->in_place || fstat(file->fd, &sb) == -1)
+	if (r->t->in_place || fstat(file->fd, &sb) == -1)
 		return;
 	stat_to_attrib(&sb, &a);
 	if (!file_is_same(found, &a))
@@ -281,7 +249,7 @@ note_possible_source(const struct transfer *t, struct file *file,
 	file->possible_source = 1;
 	file->sparse = 0;
 	file->source_ctime = sb.st_ctim;
-	told->possible_source = 1;
+	r->said.possible_source = 1;
 }
 
 /* A server may keep times in steps of two seconds. */
@@ -310,189 +278,209 @@ check_mtime(const struct transfer *t, struct file *file, const Attrib *seen)
  * enough.
  */
 static enum sched_result
-check_late_target(const struct transfer *t, struct file *file,
-    const struct sched_action *a, const Attrib *seen)
+check_late_target(struct request *r, const Attrib *seen)
 {
+	struct file *file = r->file;
 	const uint64_t size = file->is_complete ? file->size : file->sent_size;
 
 	if (!temp_name_is_file(seen))
 		return RESULT_OK;
 	if (seen->size == size)
-		return check_mtime(t, file, seen);
+		return check_mtime(r->t, file, seen);
 	if (file->verify_attempts++ > 0) {
 		file_error(file, "size mismatch: \"%s\" has %llu bytes, \"%s\" "
 		    "has %llu", file->dst, (unsigned long long)seen->size,
 		    file->src, (unsigned long long)size);
 		file->failed = 1;
-		sched_fail(a->entry);
+		sched_fail(r->a.entry);
 	}
 	return RESULT_FAILED;
 }
 
 /* Compares the target as each involved host sees it. */
-static enum sched_result
-check_seen_target(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static void
+check_seen_target(struct request *r)
 {
+	struct file *file = r->file;
 	Attrib seen;
-	enum sched_result result;
 
-	file_parse_attrs(t, reply, &seen);
-	if (a->conn == 0 && sched_info(a->entry).unconfirmed_writes &&
-	    (result = check_late_target(t, file, a, &seen)) != RESULT_OK)
-		return result;
+	file_parse_attrs(r, &seen);
+	if (r->a.conn == 0 && sched_info(r->a.entry).unconfirmed_writes &&
+	    (r->said.result = check_late_target(r, &seen)) != RESULT_OK)
+		return;
 	if (file->seen_attrs.flags == 0)
 		file->seen_attrs = seen;
 	if (file_is_same(&seen, &file->seen_attrs))
-		return RESULT_OK;
+		return;
 	verbose("\"%s\" differs on another host; sending it again over the "
 	    "first host", file->dst);
-	return RESULT_FAILED;
+	r->said.result = RESULT_FAILED;
 }
 
 /*
  * Truncation failed. That is ignored for a device, or if the size is right
  * already. The message is dropped if the file restarts.
  */
-static enum sched_result
-check_truncated_size(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static void
+check_truncated_size(struct request *r)
 {
+	struct file *file = r->file;
 	Attrib found;
+	int has_size;
 
-	if (file_reply_not_regular(t, reply, &found) == RESULT_OK ||
-	    ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-	    found.size == a->off))
-		return RESULT_OK;
-	if ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0)
+	file_parse_attrs(r, &found);
+	has_size = (found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0;
+	if (((found.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(found.perm)) || (has_size && found.size == r->a.off))
+		return;
+	if (has_size)
 		file_error(file, "server did not truncate \"%s\" (%llu bytes "
 		    "instead of %llu)", file->dst,
 		    (unsigned long long)found.size,
-		    (unsigned long long)a->off);
+		    (unsigned long long)r->a.off);
 	else
 		file_error(file, "server did not truncate \"%s\", and does "
 		    "not tell its size", file->dst);
 	file->failed = 1;
-	return RESULT_FAILED;
+	r->said.result = RESULT_FAILED;
 }
 
 /*
- * What was opened without its beginning being sent has to be what was compared,
- * what a further connection has opened the file of the first, and what was
- * opened again has to have all that was acknowledged.
+ * Returns 1 if it is the file that it should be: one that was opened without
+ * its beginning being sent has to be what was compared; one that a helper has
+ * opened, the file of the owner; and one that was opened again has to have all
+ * that was acknowledged.
  */
-static enum sched_result
-check_target_identity(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static int
+is_target(struct request *r, const Attrib *found)
 {
-	Attrib found;
+	const struct sched_info info = sched_info(r->a.entry);
 
-	file_parse_attrs(t, reply, &found);
-	if (a->conn == sched_info(a->entry).owner &&
-	    sched_info(a->entry).identity_pending)
-		return verify_run_is_unchanged(file, &found) ? RESULT_OK :
-		    RESULT_FAILED;
-	if (!temp_name_is_file(&found))
-		return RESULT_FAILED;
-	if (a->conn != sched_info(a->entry).owner) {
-		if (tempfile_is_same(file, &found))
-			return RESULT_OK;
-		verbose("an additional connection opened a different file as "
-		    "\"%s\"", file->temp_name);
-		return RESULT_FAILED;
-	}
-	return found.size >= a->off ? RESULT_OK : RESULT_FAILED;
+	if (r->a.conn == info.owner && info.identity_pending)
+		return verify_run_is_unchanged(r->file, found);
+	if (!temp_name_is_file(found))
+		return 0;
+	if (r->a.conn == info.owner)
+		return found->size >= r->a.off;
+	if (tempfile_is_same(r->file, found))
+		return 1;
+	verbose("an additional connection opened a different file as \"%s\"",
+	    r->file->temp_name);
+	return 0;
 }
 
-static enum sched_result
-put_reply(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, struct sched_reply *told)
-{
-	Attrib found;
-
-	if (a->op == OP_OPEN || a->op == OP_OPEN_EXCL ||
-	    a->op == OP_REOPEN || a->op == OP_HELPER_OPEN) {
-		file_parse_handle(t, file, reply, file_handle_for(file,
-		    a->conn));
-		file->has_data = 1;
-		if (a->op == OP_OPEN || a->op == OP_OPEN_EXCL)
-			verify_run_source_opened(file);
-		if (a->op == OP_OPEN_EXCL || (a->op == OP_OPEN &&
-		    !opens_untruncated(t, file, a->entry)))
-			told->old_size = 0;
-	} else if (a->op == OP_TEMPFILE) {
-		tempfile_take_reply(t, file, a, reply, told);
-	} else if (a->op == OP_STAT_DEST_ON_HOST) {
-		return check_seen_target(t, file, a, reply);
-	} else if (a->op == OP_FSTAT_IDENTITY) {
-		return check_target_identity(t, file, a, reply);
-	} else if (a->op == OP_FSTAT_TYPE) {
-		return file_reply_not_regular(t, reply, &found);
-	} else if (a->op == OP_FSTAT_SIZE) {
-		return check_truncated_size(t, file, a, reply);
-	} else if (a->op == OP_MKDIR) {
-		file->is_new = 1;
-	} else if (a->op == OP_STAT && sched_info(a->entry).kind == KIND_FILE) {
-		file_parse_attrs(t, reply, &found);
-		file->sparse &= S_ISREG(found.perm) &&
-		    may_truncate(t, file, &found);
-		decide_truncation(t, file, told, &found);
-		note_possible_source(t, file, told, &found);
-	} else if (a->op == OP_STAT)
-		return file_check_is_dir(t, file, reply);
-	return RESULT_OK;
-}
-
-/* A file was looked at, and is not there, or nothing is known of it. */
 static void
-note_absent(struct file *file, int is_absent)
+check_target_identity(struct request *r)
 {
+	Attrib found;
+
+	file_parse_attrs(r, &found);
+	if (!is_target(r, &found))
+		r->said.result = RESULT_FAILED;
+}
+
+static void
+take_opened(struct request *r)
+{
+	struct file *file = r->file;
+
+	file_take_handle(r);
+	file->has_data = 1;
+	verify_run_source_opened(file);
+	if (r->a.op == OP_OPEN_EXCL || !opens_untruncated(r))
+		r->said.old_size = 0;
+}
+
+/* A file was looked at before it is opened, or a directory is there. */
+static void
+take_stat(struct request *r)
+{
+	struct file *file = r->file;
+	Attrib found;
+
+	if (sched_info(r->a.entry).kind != KIND_FILE) {
+		file_take_dir(r);
+		return;
+	}
+	file_parse_attrs(r, &found);
+	file->sparse &= S_ISREG(found.perm) && may_truncate(r->t, file, &found);
+	decide_truncation(r, &found);
+	note_possible_source(r, &found);
+}
+
+/* Errors */
+
+/* Nothing was found where the file will be, or nothing is known of it. */
+static void
+fail_stat(struct request *r)
+{
+	struct file *file = r->file;
+	int is_absent = r->status == SSH2_FX_NO_SUCH_FILE;
+
+	if (sched_info(r->a.entry).kind != KIND_FILE) {
+		file_error(file, "stat remote: %s", fx2txt(r->status));
+		file->failed = 1;
+		return;
+	}
 	file->sparse &= is_absent;
 	file->open_truncates |= is_absent;
 }
 
 static void
-put_fail(struct transfer *t, struct file *file, const struct sched_action *a,
-    u_int status)
+fail_seen_target(struct request *r)
 {
-	const char *why = fx2txt(status);
-
-	(void)t;
-	if (a->op == OP_STAT_DEST_ON_HOST)
-		verbose("\"%s\" is not visible on every host: %s", file->dst,
-		    why);
-	if (a->op == OP_HELPER_OPEN || a->op == OP_STAT_DEST_ON_HOST || a->op ==
-	    OP_REMOVE_OWN || a->op == OP_FSTAT_IDENTITY)
-		return;	/* It is sent over fewer connections, or again. */
-	if (a->op == OP_TEMPFILE)
-		tempfile_report_error(file, a, status);
-	else if (a->op == OP_STAT && sched_info(a->entry).kind == KIND_FILE) {
-		note_absent(file, status == SSH2_FX_NO_SUCH_FILE);
-		return;
-	} else if (a->op == OP_STAT)
-		file_error(file, "stat remote: %s", why);
-	else if (a->op == OP_OPEN || a->op == OP_REOPEN)
-		file_error(file, "dest open \"%s\": %s", file->dst, why);
-	else if (a->op == OP_CLOSE || a->op == OP_HELPER_CLOSE)
-		file_error(file, "close remote: %s", why);
-	else if (a->op == OP_FSYNC)
-		file_error(file, "remote fsync: %s", why);
-	else if (a->op == OP_SETSIZE_FINAL || a->op == OP_FSETSTAT)
-		file_error(file, "remote fsetstat: %s", why);
-	else if (a->op == OP_SETSTAT)
-		file_message(file, 1, SYSLOG_LEVEL_ERROR,
-		    "remote setstat \"%s\": %s", file->dst, why);
-	else if (a->op == OP_WRITE && file->status == SSH2_FX_OK)
-		file->status = status;
-	else if (a->op == OP_FSTAT_SIZE)
-		file_error(file, "server did not truncate \"%s\", and its size "
-		    "is unknown: %s", file->dst, why);
-	/* Upstream ignores attributes. */
-	if (a->op == OP_STAT || a->op == OP_OPEN || a->op == OP_CLOSE ||
-	    a->op == OP_REOPEN || a->op == OP_HELPER_CLOSE || a->op ==
-	    OP_WRITE || a->op == OP_FSTAT_SIZE || a->op == OP_FSYNC)
-		file->failed = 1;
+	verbose("\"%s\" is not visible on every host: %s", r->file->dst,
+	    fx2txt(r->status));
 }
+
+static void
+fail_write(struct request *r)
+{
+	if (r->file->status == SSH2_FX_OK)
+		r->file->status = r->status;
+}
+
+static void
+fail_truncated_size(struct request *r)
+{
+	file_error(r->file, "server did not truncate \"%s\", and its size is "
+	    "unknown: %s", r->file->dst, fx2txt(r->status));
+}
+
+/*
+ * If a helper or an identity check fails, the file is sent over fewer
+ * connections, or again. Upstream ignores attributes.
+ */
+static const struct op_handler put_handlers[] = {
+	[OP_MKDIR] = { send_mkdir, file_take_new_dir },
+	[OP_STAT] = { file_send, take_stat, .fail = fail_stat },
+	[OP_SETSTAT] = { send_attrs, .error = "remote setstat",
+	    .names_path = 1, .is_last = 1 },
+
+	[OP_REMOVE_OWN] = { file_send },
+	[OP_OPEN] = { send_open, take_opened, "dest open", .names_path = 1,
+	    .is_failure = 1 },
+	[OP_OPEN_EXCL] = { send_open_excl, take_opened },
+	[OP_SETSIZE_0] = { file_send_size },
+	[OP_FSTAT_TYPE] = { file_send, file_take_type },
+	[OP_WRITE] = { send_local_write, .is_failure = 1, .fail = fail_write },
+	[OP_SETSIZE_END] = { file_send_size },
+	[OP_SETSIZE_FINAL] = { file_send_size, .error = "remote fsetstat" },
+	[OP_FSTAT_SIZE] = { file_send, check_truncated_size, .is_failure = 1,
+	    .fail = fail_truncated_size },
+	[OP_FSETSTAT] = { send_attrs, .error = "remote fsetstat" },
+	[OP_FSYNC] = { send_fsync, .error = "remote fsync", .is_failure = 1 },
+	[OP_CLOSE] = { file_send, .error = "close remote", .is_failure = 1 },
+	[OP_STAT_DEST_ON_HOST] = { file_send, check_seen_target,
+	    .fail = fail_seen_target },
+
+	[OP_HELPER_OPEN] = { send_reopen, file_take_handle },
+	[OP_FSTAT_IDENTITY] = { file_send, check_target_identity },
+	[OP_HELPER_CLOSE] = { file_send, .error = "close remote",
+	    .is_failure = 1 },
+	[OP_REOPEN] = { send_reopen, file_take_handle, "dest open",
+	    .names_path = 1, .is_failure = 1 },
+};
 
 /* Local work */
 
@@ -742,5 +730,6 @@ put_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
 		files_from_serialize_case(file, entry);
 }
 
-const struct direction_ops put_ops = { 1, NULL, NULL, put_send, put_reply,
-    put_fail, put_begin, put_data_done, put_end, put_add };
+const struct direction_ops put_ops = { 1, .handlers = put_handlers,
+    .begin = put_begin, .data_done = put_data_done, .end = put_end,
+    .add = put_add };

@@ -202,42 +202,37 @@ answer_slot(struct known *k)
 }
 
 static void
-lookup_send(struct transfer *t, struct file *file, const struct sched_action *a)
+lookup_send(struct request *r)
 {
-	file_send_path(t, a, g.code, file->src, NULL);
+	request_path(r->sink, r->a.id, g.code, r->file->src, NULL);
 }
 
 /* The size of the file is the number of the look-up. */
-static enum sched_result
-lookup_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply,
-    struct sched_reply *told)
+static void
+lookup_reply(struct request *r)
 {
-	struct answer *answer = answer_slot(g.which[file->size]);
+	struct answer *answer = answer_slot(g.which[r->file->size]);
 
-	file_parse_attrs(t, reply, &answer->a);
+	file_parse_attrs(r, &answer->a);
 	answer->is = FOUND;
-	told->kind = KIND_MESSAGE;
-	return RESULT_OK;
+	r->said.kind = KIND_MESSAGE;
 }
 
 static void
-lookup_fail(struct transfer *t, struct file *file, const struct sched_action *a,
-    u_int status)
+lookup_fail(struct request *r)
 {
-	(void)t;
-	(void)a;
-	(void)status;
-	answer_slot(g.which[file->size])->is = NOT_FOUND;
+	answer_slot(g.which[r->file->size])->is = NOT_FOUND;
 }
 
 /* Asks for the attributes of the first "n" of "which", and waits for them. */
 static void
 look_up_paths(size_t n)
 {
-	static const struct direction_ops side = { .send = lookup_send,
-	    .reply = lookup_reply, .fail = lookup_fail, .begin = ignore_entry,
-	    .end = ignore_entry };
+	static const struct op_handler lookup[] = {
+		[OP_STAT] = { lookup_send, lookup_reply, .fail = lookup_fail }
+	};
+	static const struct direction_ops side = { .handlers = lookup,
+	    .begin = ignore_entry, .end = ignore_entry };
 	struct transfer t = { .conn = g.conn, .ops = &side };
 	size_t i;
 

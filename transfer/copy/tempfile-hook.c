@@ -22,6 +22,7 @@
 #include "conn-count.h"
 #include "deferred-signals-hook.h"
 #include "file-hook.h"
+#include "op-table.h"
 #include "rendezvous.h"
 #include "server-hook.h"
 #include "stale-temp.h"
@@ -130,30 +131,57 @@ tempfile_is_same(const struct file *file, const Attrib *found)
 /* Requests */
 
 static void
-send_open_staging(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+send_open_staging(struct request *r)
 {
 	Attrib attrs;
 
 	attrib_clear(&attrs);
 	attrs.flags = SSH2_FILEXFER_ATTR_PERMISSIONS;
 	attrs.perm = 0600;
-	file_send_open(t, a, file->temp_name, SSH2_FXF_WRITE | SSH2_FXF_READ |
+	temp_name_set_number(r->file->temp_name, r->a.temp_request.number);
+	file_send_open(r, r->file->temp_name, SSH2_FXF_WRITE | SSH2_FXF_READ |
 	    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &attrs);
 }
 
 /* The directory of the file, and not a link to it */
 static void
-send_lstat_dir(struct transfer *t, const struct file *file,
-    const struct sched_action *a)
+send_lstat_dir(struct request *r)
 {
+	struct file *file = r->file;
 	const char *slash = strrchr(file->dst, '/');
 	char *path;
 
 	xasprintf(&path, "%.*s.", slash == NULL ? 0 :
 	    (int)(slash - file->dst) + 1, file->dst);
-	file_send_path(t, a, SSH2_FXP_LSTAT, path, NULL);
+	request_path(r->sink, r->a.id, SSH2_FXP_LSTAT, path, NULL);
 	free(path);
+}
+
+/* The handle of the staging file if there is one, or else of the file */
+static const struct handle *
+tagged_handle(struct file *file, const struct sched_action *a)
+{
+	return tempfile_has_staging(sched_info(a->entry).tempfile_requester) ?
+	    &file->dest_handle : file_handle_for(file, 0);
+}
+
+static void
+send_set_tag(struct request *r)
+{
+	struct file *file = r->file;
+	Attrib attrs = file->a;
+
+	attrs.atime = attrs.mtime = file->temp_tag;
+	attrs.flags = SSH2_FILEXFER_ATTR_ACMODTIME;
+	request_handle(r->sink, r->a.id, SSH2_FXP_FSETSTAT,
+	    tagged_handle(file, &r->a), &attrs);
+}
+
+static void
+send_fstat_tag(struct request *r)
+{
+	request_handle(r->sink, r->a.id, SSH2_FXP_FSTAT,
+	    tagged_handle(r->file, &r->a), NULL);
 }
 
 /*
@@ -161,135 +189,54 @@ send_lstat_dir(struct transfer *t, const struct file *file,
  * not known, but how far the clocks are apart.
  */
 static void
-send_fsetstat(struct transfer *t, const struct file *file,
-    const struct sched_action *a, const struct handle *h)
+send_fsetstat(struct request *r)
 {
-	Attrib attrs = file->a;
+	Attrib attrs = r->file->a;
 
-	if (a->temp_request.op == TEMPFILE_SET_TAG)
-		attrs.atime = attrs.mtime = file->temp_tag;
-	else if (!t->preserve)
+	if (!r->t->preserve) {
 		attrs.atime = attrs.mtime = (uint32_t)(time(NULL) +
-		    file->clock_offset);
-	if (a->temp_request.op == TEMPFILE_SET_TAG || !t->preserve)
+		    r->file->clock_offset);
 		attrs.flags = SSH2_FILEXFER_ATTR_ACMODTIME;
-	file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &attrs);
+	}
+	file_send_attrs(r, &attrs);
+}
+
+static void
+send_statvfs(struct request *r)
+{
+	request_extended(r->sink, r->a.id, "fstatvfs@openssh.com",
+	    file_handle_of(r));
+}
+
+static void
+send_copy_back(struct request *r)
+{
+	const struct tempfile_request *a = &r->a.temp_request;
+
+	request_copy_data(r->sink, r->a.id, &r->file->dest_handle, a->at,
+	    a->len, file_handle_of(r), a->off);
+}
+
+static void
+send_rename(struct request *r)
+{
+	request_rename(r->sink, r->a.id, r->file->temp_name, r->file->dst);
 }
 
 /* What is under a temporary name, also of another copy */
 static void
-send_stale_name(struct transfer *t, const struct file *file,
-    const struct sched_action *a)
+send_stale(struct request *r)
 {
-	char *name = temp_name_new(file->dst);
+	char *name = temp_name_new(r->file->dst);
 
-	temp_name_set_number(name, a->temp_request.number);
-	if (a->temp_request.op == TEMPFILE_REMOVE_STALE)
+	temp_name_set_number(name, r->a.temp_request.number);
+	if (r->a.temp_request.op == TEMPFILE_REMOVE_STALE)
 		debug("removing stale temporary file \"%s\"", name);
-	file_send_path(t, a, a->temp_request.op == TEMPFILE_REMOVE_STALE ?
-	    SSH2_FXP_REMOVE : SSH2_FXP_LSTAT, name, NULL);
+	request_path(r->sink, r->a.id, op_info_of(&r->a)->message, name, NULL);
 	free(name);
 }
 
-/* What has to do with a name, and not with an open file */
-static void
-send_name_request(struct transfer *t, struct file *file,
-    const struct sched_action *a)
-{
-	switch (a->temp_request.op) {
-	case TEMPFILE_LSTAT_TARGET:
-	case TEMPFILE_LSTAT_RENAMED:
-		file_send_path(t, a, SSH2_FXP_LSTAT, file->dst, NULL);
-		break;
-	case TEMPFILE_LSTAT_DIR:
-		send_lstat_dir(t, file, a);
-		break;
-	case TEMPFILE_RENAME:
-		request_rename(stream_sink(t->stream), a->id, file->temp_name,
-		    file->dst);
-		break;
-	case TEMPFILE_OPEN_STAGING:
-		send_open_staging(t, file, a);
-		break;
-	case TEMPFILE_REMOVE:
-	case TEMPFILE_REMOVE_STAGING:
-		file_send_path(t, a, SSH2_FXP_REMOVE, file->temp_name, NULL);
-		break;
-	default:
-		send_stale_name(t, file, a);
-	}
-}
-
-void
-tempfile_send(struct transfer *t, struct file *file,
-    const struct sched_action *a)
-{
-	const struct handle *h = file_handle_for(file, 0), *marked =
-	    tempfile_has_staging(sched_info(a->entry).tempfile_requester) ?
-	    &file->dest_handle : h;
-	struct request_sink *sink = stream_sink(t->stream);
-
-	if (a->temp_request.op == TEMPFILE_OPEN_STAGING)
-		temp_name_set_number(file->temp_name, a->temp_request.number);
-	switch (a->temp_request.op) {
-	case TEMPFILE_FSTAT_OLD:
-		file_send_handle(t, a, h, SSH2_FXP_FSTAT, NULL);
-		break;
-	case TEMPFILE_STATVFS:
-		request_extended(sink, a->id, "fstatvfs@openssh.com",
-		    &file->dest_handle);
-		break;
-	case TEMPFILE_COPY_BACK:
-		request_copy_data(sink, a->id, &file->dest_handle,
-		    a->temp_request.at, a->temp_request.len, h,
-		    a->temp_request.off);
-		break;
-	case TEMPFILE_SETSIZE:
-		file_send_size(t, a, h);
-		break;
-	case TEMPFILE_SET_TAG:
-		send_fsetstat(t, file, a, marked);
-		break;
-	case TEMPFILE_FSTAT_TAG:
-		file_send_handle(t, a, marked, SSH2_FXP_FSTAT, NULL);
-		break;
-	case TEMPFILE_FSETSTAT:
-		send_fsetstat(t, file, a, h);
-		break;
-	case TEMPFILE_CLOSE_STAGING:
-		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_CLOSE,
-		    NULL);
-		break;
-	case TEMPFILE_CLOSE:
-		file_send_handle(t, a, h, SSH2_FXP_CLOSE, NULL);
-		break;
-	default:
-		send_name_request(t, file, a);
-	}
-}
-
 /* Replies */
-
-u_char
-tempfile_reply_type(const struct sched_action *a)
-{
-	switch (a->temp_request.op) {
-	case TEMPFILE_OPEN_STAGING:
-		return SSH2_FXP_HANDLE;
-	case TEMPFILE_LSTAT_TARGET:
-	case TEMPFILE_LSTAT_DIR:
-	case TEMPFILE_FSTAT_OLD:
-	case TEMPFILE_LSTAT_STALE:
-	case TEMPFILE_FSTAT_TAG:
-	case TEMPFILE_LSTAT_TEMP:
-	case TEMPFILE_LSTAT_RENAMED:
-		return SSH2_FXP_ATTRS;
-	case TEMPFILE_STATVFS:
-		return SSH2_FXP_EXTENDED_REPLY;
-	default:
-		return SSH2_FXP_STATUS;
-	}
-}
 
 /*
  * Nobody else may give names to other files there, and the server tells what
@@ -317,113 +264,127 @@ note_temp_attrs(struct file *file, struct tempfile *temp, const Attrib *now)
 }
 
 static void
-check_name_identity(struct file *file, struct tempfile *temp,
-    enum tempfile_op op, const Attrib *now)
+note_owner(struct tempfile *temp, const Attrib *now)
 {
-	int is_same = tempfile_is_same(file, now);
-
-	if (!is_same && op == TEMPFILE_LSTAT_TEMP)
-		file_error(file, "\"%s\" is not the file that was uploaded",
-		    file->temp_name);
-	else if (!is_same && tempfile_is_renamed(temp))
-		file_error(file, "\"%s\" is not the file that was uploaded",
-		    file->dst);
-	else if (!is_same)
-		file_error(file, "\"%s\" was created by another program during "
-		    "the upload", file->dst);
-	tempfile_saw_name(temp, op, is_same);
+	if ((now->flags & SSH2_FILEXFER_ATTR_UIDGID) != 0)
+		tempfile_set_owner(temp, now->uid);
 }
 
 static void
-take_attrs_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+take_dir(struct request *r)
 {
-	struct tempfile *temp = sched_info(a->entry).tempfile_requester;
+	Attrib now;
+
+	file_parse_attrs(r, &now);
+	tempfile_set_dir_safe(sched_info(r->a.entry).tempfile_requester,
+	    dir_is_safe(&now));
+}
+
+static void
+take_stale(struct request *r)
+{
 	struct stale_temp_file stale;
 	Attrib now;
 
-	file_parse_attrs(t, reply, &now);
-	if (a->temp_request.op == TEMPFILE_LSTAT_DIR)
-		tempfile_set_dir_safe(temp, dir_is_safe(&now));
-	else if (a->temp_request.op == TEMPFILE_LSTAT_STALE) {
-		stale = temp_name_stale_file(&now);
-		tempfile_found_stale(temp, a->temp_request.number, &stale);
-	} else if (a->temp_request.op == TEMPFILE_LSTAT_TEMP ||
-	    a->temp_request.op == TEMPFILE_LSTAT_RENAMED)
-		check_name_identity(file, temp, a->temp_request.op, &now);
-	else if (a->temp_request.op == TEMPFILE_FSTAT_OLD)
-		tempfile_set_old(temp,
-		    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-		    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-		    S_ISREG(now.perm), now.size);
-	else if (a->temp_request.op == TEMPFILE_FSTAT_TAG)
-		note_temp_attrs(file, temp, &now);
-	if ((a->temp_request.op == TEMPFILE_FSTAT_OLD || a->temp_request.op ==
-	    TEMPFILE_FSTAT_TAG) && (now.flags & SSH2_FILEXFER_ATTR_UIDGID) != 0)
-		tempfile_set_owner(temp, now.uid);
+	file_parse_attrs(r, &now);
+	stale = temp_name_stale_file(&now);
+	tempfile_found_stale(sched_info(r->a.entry).tempfile_requester,
+	    r->a.temp_request.number, &stale);
 }
 
-void
-tempfile_take_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply, struct sched_reply *told)
+static void
+take_old(struct request *r)
+{
+	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
+	Attrib now;
+
+	file_parse_attrs(r, &now);
+	tempfile_set_old(temp,
+	    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && S_ISREG(now.perm),
+	    now.size);
+	note_owner(temp, &now);
+}
+
+static void
+take_tag(struct request *r)
+{
+	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
+	Attrib now;
+
+	file_parse_attrs(r, &now);
+	note_temp_attrs(r->file, temp, &now);
+	note_owner(temp, &now);
+}
+
+/* What has the temporary name, or the name: is it the file? */
+static void
+take_name(struct request *r)
+{
+	struct file *file = r->file;
+	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
+	Attrib now;
+	int is_same;
+
+	file_parse_attrs(r, &now);
+	is_same = tempfile_is_same(file, &now);
+	if (!is_same && (op_info_of(&r->a)->temp_name ||
+	    tempfile_is_renamed(temp)))
+		file_error(file, "\"%s\" is not the file that was uploaded",
+		    file_path_of(r));
+	else if (!is_same)
+		file_error(file, "\"%s\" was created by another program during "
+		    "the upload", file->dst);
+	tempfile_saw_name(temp, r->a.temp_request.op, is_same);
+}
+
+static void
+take_statvfs(struct request *r)
 {
 	uint64_t space;
 
-	switch (tempfile_reply_type(a)) {
-	case SSH2_FXP_HANDLE:
-		file_parse_handle(t, file, reply, &file->dest_handle);
-		break;
-	case SSH2_FXP_ATTRS:
-		take_attrs_reply(t, file, a, reply);
-		break;
-	case SSH2_FXP_EXTENDED_REPLY:
-		stream_check_reply(t->stream, reply_get_free_space(reply->m,
-		    &space), "statvfs");
-		told->free_space = MINIMUM(space, UINT64_MAX - 1);
-		break;
-	default:
-		break;
-	}
+	stream_check_reply(r->t->stream, reply_get_free_space(r->m, &space),
+	    "statvfs");
+	r->said.free_space = MINIMUM(space, UINT64_MAX - 1);
 }
 
-void
-tempfile_report_error(struct file *file, const struct sched_action *a,
-    u_int status)
+static void
+fail_rename(struct request *r)
 {
-	const char *why = fx2txt(status);
+	struct file *file = r->file;
 
-	switch (a->temp_request.op) {
-	case TEMPFILE_COPY_BACK:
-		if (file->status == SSH2_FX_OK)
-			file->status = status;
-		break;
-	case TEMPFILE_RENAME:
-		file_error(file, "remote rename \"%s\" to \"%s\": %s",
-		    file->temp_name, file->dst, why);
-		break;
-	case TEMPFILE_LSTAT_TEMP:
-		file_error(file, "remote lstat \"%s\": %s", file->temp_name,
-		    why);
-		break;
-	case TEMPFILE_LSTAT_RENAMED:
-		file_error(file, "remote lstat \"%s\": %s", file->dst, why);
-		break;
-	case TEMPFILE_REMOVE:
-		/* Reported although the file is uploaded again. */
-		file_message(file, 1, SYSLOG_LEVEL_ERROR,
-		    "remote delete \"%s\": %s", file->temp_name, why);
-		break;
-	case TEMPFILE_REMOVE_STAGING:
-		file_error(file, "remote delete \"%s\": %s", file->temp_name,
-		    why);
-		break;
-	case TEMPFILE_CLOSE:
-		file_error(file, "close remote: %s", why);
-		break;
-	default:
-		file_error(file, "remote fsetstat: %s", why);
-	}
+	file_error(file, "remote rename \"%s\" to \"%s\": %s",
+	    file->temp_name, file->dst, fx2txt(r->status));
 }
+
+/* An error of TEMPFILE_REMOVE is reported also if the file is sent again. */
+const struct op_handler tempfile_handlers[] = {
+	[TEMPFILE_LSTAT_TARGET] = { file_send },
+	[TEMPFILE_LSTAT_DIR] = { send_lstat_dir, take_dir },
+	[TEMPFILE_LSTAT_STALE] = { send_stale, take_stale },
+	[TEMPFILE_REMOVE_STALE] = { send_stale },
+	[TEMPFILE_FSTAT_OLD] = { file_send, take_old },
+
+	[TEMPFILE_OPEN_STAGING] = { send_open_staging, file_take_handle },
+	[TEMPFILE_SET_TAG] = { send_set_tag },
+	[TEMPFILE_FSTAT_TAG] = { send_fstat_tag, take_tag },
+	[TEMPFILE_STATVFS] = { send_statvfs, take_statvfs },
+	[TEMPFILE_COPY_BACK] = { send_copy_back },
+
+	[TEMPFILE_LSTAT_TEMP] = { file_send, take_name, "remote lstat",
+	    .names_path = 1 },
+	[TEMPFILE_SETSIZE] = { file_send_size, .error = "remote fsetstat" },
+	[TEMPFILE_RENAME] = { send_rename, .fail = fail_rename },
+	[TEMPFILE_LSTAT_RENAMED] = { file_send, take_name, "remote lstat",
+	    .names_path = 1 },
+	[TEMPFILE_FSETSTAT] = { send_fsetstat, .error = "remote fsetstat" },
+	[TEMPFILE_CLOSE_STAGING] = { file_send },
+	[TEMPFILE_REMOVE_STAGING] = { file_send, .error = "remote delete",
+	    .names_path = 1 },
+	[TEMPFILE_CLOSE] = { file_send, .error = "close remote" },
+	[TEMPFILE_REMOVE] = { file_send, .error = "remote delete",
+	    .names_path = 1, .is_last = 1 },
+};
 
 char *
 tempfile_describe_leftover(const struct file *file, const struct sched_entry *j)

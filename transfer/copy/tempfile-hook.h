@@ -14,17 +14,7 @@
 #ifndef HAYATE_TEMPFILE_HOOK_H
 #define HAYATE_TEMPFILE_HOOK_H
 
-#include <sys/types.h>
-
-struct Attrib;
-struct file;
-struct sched_begin;
-struct sched_entry;
-struct sched_action;
-struct reply;
-struct sched_reply;
-struct tempfile_conf;
-struct transfer;
+#include "file-hook.h"
 
 /*
  * tempfile_want() says in "*begin" whether a file that is uploaded should have
@@ -48,21 +38,13 @@ int	tempfile_wants_conns(const struct transfer *);
  * keep that, by its time and size. Not by its mode: a server on Windows tells
  * another one of a name than of a handle.
  */
-int	tempfile_is_same(const struct file *, const struct Attrib *found);
+int	tempfile_is_same(const struct file *, const Attrib *found);
 
 /* Returns 1 if a file of this size might. */
 int	tempfile_may_begin(const struct transfer *, uint64_t size);
 
-/* OP_TEMPFILE */
-void	tempfile_send(struct transfer *, struct file *,
-    const struct sched_action *);
-
-/* A reply that is no error, and its type; an error, as a text */
-u_char	tempfile_reply_type(const struct sched_action *);
-void	tempfile_take_reply(struct transfer *, struct file *,
-    const struct sched_action *, struct reply *, struct sched_reply *);
-void	tempfile_report_error(struct file *, const struct sched_action *,
-    u_int status);
+/* For OP_TEMPFILE, by enum tempfile_op */
+extern const struct op_handler tempfile_handlers[];
 
 /* What the server would keep if all ended now. The caller frees it; or NULL. */
 char	*tempfile_describe_leftover(const struct file *,

@@ -133,8 +133,9 @@ before_fatal(void *tree)
 }
 
 static void
-add_child(struct transfer *t, struct file *dir, struct sched_entry *entry)
+add_child(struct transfer *t, struct file *dir, const struct sched_action *a)
 {
+	struct sched_entry *entry = a->entry;
 	struct dir_entry *name;
 
 	if (files_from_is_root(dir)) {
@@ -175,9 +176,9 @@ count_ended_entry(struct transfer *t, const struct file *file,
 /* It will restarts, and then says what it has to say. */
 static void
 reset_for_restart(struct transfer *t, struct file *file,
-    const struct sched_entry *j)
+    const struct sched_action *a)
 {
-	const struct tempfile *temp = sched_info(j).tempfile;
+	const struct tempfile *temp = sched_info(a->entry).tempfile;
 
 	debug2_f("restarting \"%s\", with at most %u files in flight",
 	    file->src, sched_stats(t->sched).limit);
@@ -312,8 +313,32 @@ report_silent_failure(struct file *file, const struct sched_entry *j)
 }
 
 static void
-end_entry(struct transfer *t, struct file *file, struct sched_entry *j)
+begin_entry(struct transfer *t, struct file *file, const struct sched_action *a)
 {
+	file->begun_us = clock_us();
+	if (files_from_entry_begins(file, a->entry) == 0)
+		t->ops->begin(t, file, a->entry);
+}
+
+static void
+verify_entry(struct transfer *t, struct file *file,
+    const struct sched_action *a)
+{
+	if (verify_run_step(t, file, a->entry) && t->ops->is_put)
+		put_go_on(t, file, a->entry);
+}
+
+static void
+data_done(struct transfer *t, struct file *file, const struct sched_action *a)
+{
+	t->ops->data_done(t, file, a);
+}
+
+static void
+end_entry(struct transfer *t, struct file *file, const struct sched_action *a)
+{
+	struct sched_entry *j = a->entry;
+
 	verify_run_end(file);
 	report_silent_failure(file, j);
 	t->ops->end(t, file, j);
@@ -326,83 +351,81 @@ end_entry(struct transfer *t, struct file *file, struct sched_entry *j)
 }
 
 static void
+print_entry(struct transfer *t, struct file *file, const struct sched_action *a)
+{
+	results_print(t, a->entry, file);
+}
+
+static void (*const local_work[])(struct transfer *, struct file *,
+    const struct sched_action *) = {
+	[OP_BEGIN] = begin_entry,
+	[OP_VERIFY] = verify_entry,
+	[OP_DATA_DONE] = data_done,
+	[OP_RESTART] = reset_for_restart,
+	[OP_END] = end_entry,
+	[OP_ADD_CHILDREN] = add_child,
+	[OP_PRINT] = print_entry,
+};
+
+static const struct op_handler *
+handler_of(const struct transfer *t, const struct sched_action *a)
+{
+	if (a->op == OP_TEMPFILE)
+		return &tempfile_handlers[a->temp_request.op];
+	if (op_info(a->op)->verifies)
+		return &verify_requests_handlers[a->op];
+	if (t->dest_stream != NULL && !op_info(a->op)->to_dest)
+		return &get_handlers[a->op];
+	return &t->ops->handlers[a->op];
+}
+
+static void
 do_action(struct transfer *t, const struct sched_action *a)
 {
-	struct file *file = sched_info(a->entry).user;
+	struct request r = { .t = t, .file = sched_info(a->entry).user,
+	    .a = *a };
 
-	switch (a->op) {
-	case OP_BEGIN:
-		file->begun_us = clock_us();
-		if (files_from_entry_begins(file, a->entry) == 0)
-			t->ops->begin(t, file, a->entry);
-		break;
-	case OP_VERIFY:
-		if (verify_run_step(t, file, a->entry) && t->ops->is_put)
-			put_go_on(t, file, a->entry);
-		break;
-	case OP_DATA_DONE:
-		t->ops->data_done(t, file, a);
-		break;
-	case OP_RESTART:
-		reset_for_restart(t, file, a->entry);
-		break;
-	case OP_END:
-		end_entry(t, file, a->entry);
-		break;
-	case OP_ADD_CHILDREN:
-		add_child(t, file, a->entry);
-		break;
-	case OP_PRINT:
-		results_print(t, a->entry, file);
-		break;
-	default:
-		/* A directory's time is set when it changes no more. */
-		if (a->op == OP_SETSTAT && file->depth == 0)
-			conns_stop_fs_checks(&t->conns);
-		t->stream = stream_of(t, a);
-		if (op_info(a->op)->verifies)
-			verify_requests_send(t, file, a);
-		else
-			t->ops->send(t, file, a);
+	if (op_is_local(a->op)) {
+		local_work[a->op](t, r.file, a);
+		return;
 	}
+	/* A directory's time is set when it changes no more. */
+	if (a->op == OP_SETSTAT && r.file->depth == 0)
+		conns_stop_fs_checks(&t->conns);
+	t->stream = stream_of(t, a);
+	r.sink = stream_sink(t->stream);
+	handler_of(t, a)->send(&r);
 }
 
 /* Replies */
 
-/* Returns the type of a reply that is no error. */
-static u_char
-reply_type_of(const struct sched_action *a)
-{
-	return a->op == OP_TEMPFILE ? tempfile_reply_type(a) :
-	    op_info(a->op)->reply;
-}
-
 static void
-parse_reply(struct transfer *t, struct sshbuf *m, struct sched_action *a,
-    struct reply *reply)
+parse_reply(struct transfer *t, struct sshbuf *m, struct request *r)
 {
 	uint32_t id;
 
-	reply->m = m;
-	stream_parse_head(t->stream, m, &reply->type, &id);
-	if (sched_find(t->sched, id, a) != 0 || t->stream != stream_of(t, a))
+	r->m = m;
+	stream_parse_head(t->stream, m, &r->type, &id);
+	if (sched_find(t->sched, id, &r->a) != 0 || t->stream != stream_of(t,
+	    &r->a))
 		stream_fatal(t->stream, "Unexpected reply %u", id);
-	reply->status = stream_parse_status(t->stream, m, reply->type,
-	    reply_type_of(a), ((struct file *)sched_info(a->entry).user)->src);
-	debug3("Received reply T:%u I:%u", reply->type, id);
-	if (reply->type == SSH2_FXP_STATUS)
-		debug3("SSH2_FXP_STATUS %u", reply->status);
+	r->file = sched_info(r->a.entry).user;
+	r->status = stream_parse_status(t->stream, m, r->type,
+	    op_info_of(&r->a)->reply, r->file->src);
+	debug3("Received reply T:%u I:%u", r->type, id);
+	if (r->type == SSH2_FXP_STATUS)
+		debug3("SSH2_FXP_STATUS %u", r->status);
 }
 
 static enum sched_result
-result_of(const struct sched_action *a, const struct reply *reply)
+result_of(const struct request *r)
 {
-	if (reply->type != SSH2_FXP_STATUS)
+	if (r->type != SSH2_FXP_STATUS)
 		return RESULT_OK;
-	if (reply_type_of(a) == SSH2_FXP_STATUS)
-		return reply->status == SSH2_FX_OK ? RESULT_OK : RESULT_FAILED;
-	if (reply->status == SSH2_FX_EOF &&
-	    (a->op == OP_READ || a->op == OP_READDIR))
+	if (op_info_of(&r->a)->reply == SFTP_STATUS)
+		return r->status == SSH2_FX_OK ? RESULT_OK : RESULT_FAILED;
+	if (r->status == SSH2_FX_EOF &&
+	    (r->a.op == OP_READ || r->a.op == OP_READDIR))
 		return RESULT_EOF;
 	return RESULT_FAILED;
 }
@@ -459,38 +482,34 @@ update_channel_count(struct transfer *t, const struct sched_action *a,
 static void
 take_reply(struct transfer *t, struct sshbuf *m)
 {
-	struct sched_action a;
-	struct reply reply;
-	struct file *file;
-	struct sched_reply told = SCHED_REPLY_INIT;
-	int r, is_error;
+	const struct op_handler *h;
+	struct request r = { .t = t, .said = SCHED_REPLY_INIT };
+	struct sched_reply *said = &r.said;
+	int known, verifies, is_error;
 
-	parse_reply(t, m, &a, &reply);
-	file = sched_info(a.entry).user;
-	told.result = result_of(&a, &reply);
-	if (t->ops->is_put && verify_run_is_gone(file, &a, reply.status))
-		told.result = RESULT_EOF;
-	is_error = told.result == RESULT_FAILED;
-	if (op_info(a.op)->verifies)
-		told.result = verify_requests_reply(t, file, &a, &reply, &told);
-	else if (told.result == RESULT_OK)
-		told.result = t->ops->reply(t, file, &a, &reply, &told);
-	if (a.op == OP_WRITE && told.result == RESULT_OK)
-		told.len = a.len;
-	if ((r = sched_reply(t->sched, a.id, &told)) == -2)
+	parse_reply(t, m, &r);
+	h = handler_of(t, &r.a);
+	verifies = op_info(r.a.op)->verifies;
+	said->result = result_of(&r);
+	if (t->ops->is_put && verify_run_is_gone(r.file, &r.a, r.status))
+		said->result = RESULT_EOF;
+	is_error = said->result == RESULT_FAILED;
+	if (h->reply != NULL && (verifies || said->result == RESULT_OK))
+		h->reply(&r);
+	if (r.a.op == OP_WRITE && said->result == RESULT_OK)
+		said->len = r.a.len;
+	if ((known = sched_reply(t->sched, r.a.id, said)) == -2)
 		fatal_f("out of memory");
-	if (r == -1)
+	if (known == -1)
 		stream_fatal(t->stream, "Server sent %u bytes of \"%s\"; %u "
-		    "were requested", told.len, file->src, a.len);
-	if (is_error && r == 0 && !op_info(a.op)->verifies)
-		t->ops->fail(t, file, &a, reply.status);
-	if (a.op == OP_FSTAT_IDENTITY || a.op == OP_HELPER_OPEN ||
-	    a.op == OP_SAMPLE_OWNER || a.op == OP_SAMPLE_HELPER)
-		note_conn_count(t, a.entry, file);
-	count_moved_bytes(t, file, a.op, told.len);
-	update_channel_count(t, &a, told.len);
-	bottleneck_acked(t, &a, told.len);
-	conns_count_moved(&t->conns, told.len, known_rest(t));
+		    "were requested", said->len, r.file->src, r.a.len);
+	if (is_error && known == 0 && !verifies)
+		file_report_error(&r, h);
+	note_conn_count(t, r.a.entry, r.file);
+	count_moved_bytes(t, r.file, r.a.op, said->len);
+	update_channel_count(t, &r.a, said->len);
+	bottleneck_acked(t, &r.a, said->len);
+	conns_count_moved(&t->conns, said->len, known_rest(t));
 }
 
 /* The loop */

@@ -26,6 +26,7 @@
 #include "xmalloc.h"
 
 #include "file-hook.h"
+#include "op-table.h"
 #include "sequence.h"
 
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
@@ -297,76 +298,123 @@ file_close(struct transfer *t, struct file *file)
 	return r;
 }
 
-void
-file_send_path(struct transfer *t, const struct sched_action *a, u_char code,
-    const char *path, const Attrib *attrs)
+struct handle *
+file_handle_of(const struct request *r)
 {
-	request_path(stream_sink(t->stream), a->id, code, path, attrs);
+	const struct op_info *op = op_info_of(&r->a);
+
+	return op->staging || (op->to_dest && r->t->dest_stream != NULL) ?
+	    &r->file->dest_handle : file_handle_for(r->file, r->a.conn);
+}
+
+const char *
+file_path_of(const struct request *r)
+{
+	const struct op_info *op = op_info_of(&r->a);
+
+	return op->temp_name ? r->file->temp_name :
+	    op->to_dest || r->t->ops->is_put ? r->file->dst : r->file->src;
 }
 
 void
-file_send_handle(struct transfer *t, const struct sched_action *a,
-    const struct handle *h, u_char code, const Attrib *attrs)
+file_send_attrs(struct request *r, const Attrib *attrs)
 {
-	request_handle(stream_sink(t->stream), a->id, code, h, attrs);
+	const struct op_info *op = op_info_of(&r->a);
+
+	if (op->by_path)
+		request_path(r->sink, r->a.id, op->message, file_path_of(r),
+		    attrs);
+	else
+		request_handle(r->sink, r->a.id, op->message,
+		    file_handle_of(r), attrs);
 }
 
 void
-file_send_size(struct transfer *t, const struct sched_action *a,
-    const struct handle *h)
+file_send(struct request *r)
 {
-	debug("truncating at %llu", (unsigned long long)a->off);
-	request_fsetsize(stream_sink(t->stream), a->id, h, a->off);
+	file_send_attrs(r, NULL);
 }
 
 void
-file_send_open(struct transfer *t, const struct sched_action *a,
-    const char *path, u_int flags, const Attrib *attrs)
+file_send_size(struct request *r)
 {
-	request_open(stream_sink(t->stream), a->id, path, flags, attrs);
+	debug("truncating at %llu", (unsigned long long)r->a.off);
+	request_fsetsize(r->sink, r->a.id, file_handle_of(r), r->a.off);
 }
 
 void
-file_send_read(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+file_send_open(struct request *r, const char *path, u_int flags,
+    const Attrib *attrs)
 {
-	debug3("Request range %llu -> %llu", (unsigned long long)a->off,
-	    (unsigned long long)a->off + a->len - 1);
-	request_read(stream_sink(t->stream), a->id, file_handle_for(file,
-	    a->conn), a->off, a->len);
+	request_open(r->sink, r->a.id, path, flags, attrs);
 }
 
 void
-file_parse_handle(struct transfer *t, const struct file *file,
-    struct reply *reply, struct handle *handle)
+file_send_read(struct request *r)
 {
-	stream_check_reply(t->stream, reply_get_handle(reply->m, handle),
-	    "handle");
+	debug3("Request range %llu -> %llu", (unsigned long long)r->a.off,
+	    (unsigned long long)r->a.off + r->a.len - 1);
+	request_read(r->sink, r->a.id, file_handle_of(r), r->a.off, r->a.len);
+}
+
+void
+file_report_error(struct request *r, const struct op_handler *h)
+{
+	const char *why = fx2txt(r->status);
+
+	if (h->fail != NULL)
+		h->fail(r);
+	if (h->error != NULL && h->names_path)
+		file_message(r->file, h->is_last, SYSLOG_LEVEL_ERROR,
+		    "%s \"%s\": %s", h->error, file_path_of(r), why);
+	else if (h->error != NULL)
+		file_error(r->file, "%s: %s", h->error, why);
+	if (h->is_failure)
+		r->file->failed = 1;
+}
+
+void
+file_take_handle(struct request *r)
+{
+	struct sftp_stream *stream = r->t->stream;
+	struct handle *handle = file_handle_of(r);
+
+	stream_check_reply(stream, reply_get_handle(r->m, handle), "handle");
 	if (handle->len > HANDLE_MAX)
-		stream_fatal(t->stream, "Server sent a handle of %zu bytes for "
+		stream_fatal(stream, "Server sent a handle of %zu bytes for "
 		    "\"%s\"; at most %d are allowed", handle->len,
-		    file->src, HANDLE_MAX);
+		    r->file->src, HANDLE_MAX);
 }
 
-enum sched_result
-file_reply_not_regular(struct transfer *t, struct reply *reply, Attrib *found)
-{
-	file_parse_attrs(t, reply, found);
-	return (found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
-	    S_ISREG(found->perm) ? RESULT_FAILED : RESULT_OK;
-}
-
-enum sched_result
-file_check_is_dir(struct transfer *t, struct file *file, struct reply *reply)
+void
+file_take_type(struct request *r)
 {
 	Attrib found;
 
-	file_parse_attrs(t, reply, &found);
+	file_parse_attrs(r, &found);
+	if ((found.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(found.perm))
+		r->said.result = RESULT_FAILED;
+}
+
+void
+file_take_new_dir(struct request *r)
+{
+	r->file->is_new = 1;
+}
+
+void
+file_take_dir(struct request *r)
+{
+	struct file *file = r->file;
+	Attrib found;
+
+	file_parse_attrs(r, &found);
 	if (S_ISDIR(found.perm))
-		return RESULT_OK;
+		return;
 	file_error(file, "\"%s\" exists but is not a directory", file->dst);
 	file->failed = 1;
-	return RESULT_FAILED;
+	r->said.result = RESULT_FAILED;
 }
 
 int
@@ -389,42 +437,38 @@ file_report_same_file(struct file *file)
 }
 
 void
-file_note_possible_source(struct file *file, struct sched_reply *told,
-    const Attrib *found)
+file_note_possible_source(struct request *r, const Attrib *found)
 {
-	if (!file_is_same(found, &file->a))
-		return;
-	file->possible_source = 1;
-	told->possible_source = 1;
+	if (file_is_same(found, &r->file->a))
+		r->file->possible_source = r->said.possible_source = 1;
 }
 
-enum sched_result
-file_check_source(struct transfer *t, struct file *file, struct reply *reply)
+void
+file_take_source(struct request *r)
 {
 	Attrib now;
 
-	file_parse_attrs(t, reply, &now);
-	if (!file_is_same(&now, &file->a))
-		file_report_same_file(file);
-	return RESULT_OK;
+	file_parse_attrs(r, &now);
+	if (!file_is_same(&now, &r->file->a))
+		file_report_same_file(r->file);
 }
 
 void
-file_parse_attrs(struct transfer *t, struct reply *reply, Attrib *a)
+file_parse_attrs(struct request *r, Attrib *a)
 {
-	stream_check_reply(t->stream, decode_attrib(reply->m, a),
-	    "attributes");
+	stream_check_reply(r->t->stream, decode_attrib(r->m, a), "attributes");
 }
 
 void
-file_parse_data(struct transfer *t, const struct sched_action *a,
-    struct reply *reply, const u_char **p, size_t *n)
+file_parse_data(struct request *r, uint32_t most, const u_char **p, size_t *n)
 {
-	stream_check_reply(t->stream, sshbuf_get_string_direct(reply->m, p, n),
+	struct sftp_stream *stream = r->t->stream;
+
+	stream_check_reply(stream, sshbuf_get_string_direct(r->m, p, n),
 	    "data");
-	if (*n > a->len)
-		stream_fatal(t->stream, "Received more data than asked for "
-		    "%zu > %u", *n, a->len);
+	if (*n > most)
+		stream_fatal(stream, "Received more data than asked for "
+		    "%zu > %u", *n, most);
 }
 
 void

@@ -181,11 +181,40 @@ struct transfer {
 	size_t	 nopen;
 };
 
-/* A reply: the fields of a status, or the rest of the message */
-struct reply {
+/* A request of the scheduler, and its reply */
+struct request {
+	struct transfer *t;
+	struct file *file;
+	struct sched_action a;
+	struct request_sink *sink;	/* while it is sent */
+
+	/* the reply: the fields of a status, or the rest of the message */
 	u_char	 type;
 	u_int	 status;		/* SSH2_FX_OK unless SSH2_FXP_STATUS */
 	struct sshbuf *m;
+	struct sched_reply said;	/* what sched_reply() is given */
+};
+
+typedef void op_function(struct request *);
+
+/*
+ * How a request of one kind is sent, and what its reply means beside what
+ * sched-replies.c does with it. Each direction has a table of these, and so
+ * have temporary files and the verification.
+ */
+struct op_handler {
+	op_function *send;
+	/*
+	 * Called before sched_reply() for a success, or of the verification for
+	 * every reply, with the result of the status; NULL: that says all.
+	 */
+	op_function *reply;
+	/* After sched_reply(), an error that does not restart the file: */
+	const char *error;	/* its text, without the reason; NULL: none */
+	unsigned int names_path : 1;	/* the text has the path as well */
+	unsigned int is_last : 1;	/* and comes after what is below it */
+	unsigned int is_failure : 1;	/* the file has failed */
+	op_function *fail;	/* called first; or NULL */
 };
 
 /*
@@ -199,22 +228,11 @@ struct direction_ops {
 	 * the place of a file ("remote", "origin").
 	 */
 	const char *kind_text, *place_text;
-	/* Builds the request in the stream of the transfer. */
-	void	(*send)(struct transfer *, struct file *,
-	    const struct sched_action *);
 	/*
-	 * Uses a reply that is no error, before sched_reply(). Returns the
-	 * result for it; "*len" is for OP_READ.
+	 * By operation. Between two servers they are those of requests to the
+	 * target, and the others are those of a download.
 	 */
-	enum sched_result (*reply)(struct transfer *, struct file *,
-	    const struct sched_action *, struct reply *,
-	    struct sched_reply *);
-	/*
-	 * Handles an error after sched_reply() has returned 0: the file is not
-	 * restarted because of it.
-	 */
-	void	(*fail)(struct transfer *, struct file *,
-	    const struct sched_action *, u_int status);
+	const struct op_handler *handlers;
 	void (*begin)(struct transfer *, struct file *, struct sched_entry *);
 	void	(*data_done)(struct transfer *, struct file *,
 	    const struct sched_action *);
@@ -222,6 +240,8 @@ struct direction_ops {
 	/* Adds one more child. */
 	void	(*add)(struct transfer *, struct file *, struct sched_entry *,
 	    const struct dir_entry *);
+	/* The server has sent these bytes of the source, in a reply. */
+	void	(*take_data)(struct request *, const u_char *);
 };
 
 /* A new file; takes over the two paths. */
@@ -270,40 +290,35 @@ void	dir_entries_complete(struct file *);
 int	file_close(struct transfer *, struct file *);
 
 /*
- * Send a request of the action over the stream of the transfer, as
- * request_path(), request_handle(), request_fsetsize() and request_open() do.
- */
-void file_send_path(struct transfer *, const struct sched_action *, u_char code,
-    const char *path, const Attrib *);
-void	file_send_handle(struct transfer *, const struct sched_action *,
-    const struct handle *, u_char code, const Attrib *);
-void	file_send_size(struct transfer *, const struct sched_action *,
-    const struct handle *);
-void	file_send_open(struct transfer *, const struct sched_action *,
-    const char *path, u_int flags, const Attrib *);
-
-/*
  * Returns the handle of the file on that connection. It may be a new one, with
  * no "id" yet.
  */
-struct handle *file_handle_for(struct file *, unsigned int link);
-void	file_send_read(struct transfer *, struct file *,
-    const struct sched_action *);
+struct handle *file_handle_for(struct file *, unsigned int conn);
 
-/* Takes a handle out of a reply about the file. */
-void file_parse_handle(struct transfer *, const struct file *, struct reply *,
-    struct handle *);
+/* The handle and the path that a request is about */
+struct handle *file_handle_of(const struct request *);
+const char *file_path_of(const struct request *);
 
 /*
- * Takes the attributes out of a reply to OP_FSTAT_TYPE. Returns RESULT_OK
- * unless they are of a regular file.
+ * Send a request about these: the message that op_info_of() says, without
+ * attributes or with them; FSETSTAT of a size; READ. OPEN can be of any path.
  */
-enum sched_result file_reply_not_regular(struct transfer *, struct reply *,
-    Attrib *found);
+op_function file_send, file_send_size, file_send_read;
+void	file_send_attrs(struct request *, const Attrib *);
+void	file_send_open(struct request *, const char *path, u_int flags,
+    const Attrib *);
 
-/* The result if what is there at the target has to be a directory */
-enum sched_result file_check_is_dir(struct transfer *, struct file *,
-    struct reply *);
+/* An error in the reply to a request, as its handler says */
+void	file_report_error(struct request *, const struct op_handler *);
+
+/* Takes the handle out of a reply. */
+op_function file_take_handle;
+
+/* The reply to OP_FSTAT_TYPE: a success unless the file is a regular one */
+op_function file_take_type;
+
+/* The reply to OP_MKDIR; and to the STAT after it failed: is it there? */
+op_function file_take_new_dir, file_take_dir;
 
 /* Returns 1 if both have size and time, and the same. */
 int	file_is_same(const Attrib *, const Attrib *);
@@ -312,16 +327,14 @@ int	file_is_same(const Attrib *, const Attrib *);
  * What may be the source, by what is there (struct sched_reply); the
  * reply to OP_FSTAT_SOURCE; and a text that says so
  */
-void	file_note_possible_source(struct file *, struct sched_reply *,
-    const Attrib *);
-enum sched_result file_check_source(struct transfer *, struct file *,
-    struct reply *);
+void	file_note_possible_source(struct request *, const Attrib *);
+op_function file_take_source;
 void	file_report_same_file(struct file *);
 
-/* Takes the attributes out of a reply; the bytes, of one to OP_READ. */
-void	file_parse_attrs(struct transfer *, struct reply *, Attrib *);
-void	file_parse_data(struct transfer *, const struct sched_action *,
-    struct reply *, const u_char **, size_t *);
+/* Takes the attributes out of a reply, or its bytes, of which "most" may be. */
+void	file_parse_attrs(struct request *, Attrib *);
+void	file_parse_data(struct request *, uint32_t most, const u_char **,
+    size_t *);
 
 /*
  * Sets mode and times of a local file as the server has them; the times alone,

@@ -22,7 +22,14 @@
 
 #include "sched-action.h"
 
-/* Types of replies of draft-ietf-secsh-filexfer-02, by their numbers */
+/* Types of messages of draft-ietf-secsh-filexfer-02, by their numbers */
+enum sftp_message {
+	SFTP_OPEN = 3, SFTP_CLOSE, SFTP_READ, SFTP_WRITE, SFTP_LSTAT,
+	SFTP_FSTAT, SFTP_SETSTAT, SFTP_FSETSTAT, SFTP_OPENDIR, SFTP_READDIR,
+	SFTP_REMOVE, SFTP_MKDIR, SFTP_STAT = 17, SFTP_RENAME,
+	SFTP_EXTENDED = 200
+};
+
 enum sftp_reply {
 	SFTP_NONE = 0,			/* local work, or it varies */
 	SFTP_STATUS = 101, SFTP_HANDLE, SFTP_DATA, SFTP_NAME, SFTP_ATTRS,
@@ -41,11 +48,16 @@ enum op_offset {
 struct op_info {
 	/* for messages, logs and the replay drivers */
 	const char *name;
+	enum sftp_message message;	/* 0: local work */
 	/* type of a reply that is no SSH2_FXP_STATUS; SFTP_STATUS: none */
 	enum sftp_reply reply;
 	enum op_offset offset;
+	unsigned int by_path : 1;	/* names a path, and not a handle */
 	/* between two servers it goes to the target */
 	unsigned int to_dest : 1;
+	/* its path is the temporary name; its handle is the staging file's */
+	unsigned int temp_name : 1;
+	unsigned int staging : 1;
 	/*
 	 * Only connection 0 sends it, because it changes a file by its name:
 	 * the server of a lost connection might do that late, to another file.
@@ -60,9 +72,20 @@ struct op_info {
 	unsigned int verifies : 1;
 	/* A lost file is opened again by it, or compared after that. */
 	unsigned int reopens : 1;
+	/*
+	 * The next step need not wait for its reply, if the server has
+	 * announced how many handles may be open.
+	 */
+	unsigned int overlaps : 1;
 };
 
 /* Valid for each value of enum sched_op, also those of local work */
 const struct op_info *op_info(enum sched_op);
+
+/* Of an action: the same, but OP_TEMPFILE has a row for each temp_request. */
+const struct op_info *op_info_of(const struct sched_action *);
+
+/* Returns 1 if the operation is done here, and no request. */
+int	op_is_local(enum sched_op);
 
 #endif /* HAYATE_OP_TABLE_H */

@@ -31,105 +31,98 @@
  * The file that requests are about: the server's, or a temporary one beside it
  */
 static const char *
-verified_path(const struct transfer *t, const struct file *file)
+verified_path(const struct request *r)
 {
-	if (file->verification->compares_temp)
-		return file->verification->temp_name;
-	return t->ops->is_put ? file->dst : file->src;
+	const struct verification *c = r->file->verification;
+
+	return c->compares_temp ? c->temp_name : file_path_of(r);
 }
 
 /* Requests */
+
+static void
+send_stat(struct request *r)
+{
+	request_path(r->sink, r->a.id, SSH2_FXP_STAT, verified_path(r), NULL);
+}
+
+static void
+send_hash(struct request *r)
+{
+	request_hashes(r->sink, r->a.id, verified_path(r), r->a.off, r->a.len,
+	    VERIFY_BLOCK);
+	verify_run_hash_slice(r->t, r->file, r->a.entry);
+}
+
+static void
+send_setsize(struct request *r)
+{
+	request_setsize(r->sink, r->a.id, verified_path(r), r->a.off);
+}
+
+static void
+send_setstat_open(struct request *r)
+{
+	file_send_open(r, r->file->dst, r->file->verification->flags, NULL);
+}
+
+static void
+send_setstat(struct request *r)
+{
+	file_send_attrs(r, &r->file->a);
+}
 
 /*
  * About a temporary file, or for the user's number there, his directory. The
  * next one need not wait for the reply.
  */
 static void
-send_stale_request(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+send_stale(struct request *r)
 {
-	if (a->off == STALE_TEMP_NAMES) {
-		file_send_path(t, a, SSH2_FXP_STAT, ".", NULL);
-		verify_sched_defer(t->sched, a->entry);
-		return;
+	char *name = r->file->verification->temp_name;
+
+	if (r->a.off == STALE_TEMP_NAMES)
+		request_path(r->sink, r->a.id, SSH2_FXP_STAT, ".", NULL);
+	else {
+		temp_name_set_number(name, (unsigned int)r->a.off);
+		request_path(r->sink, r->a.id, op_info(r->a.op)->message, name,
+		    NULL);
 	}
-	temp_name_set_number(file->verification->temp_name,
-	    (unsigned int)a->off);
-	if (a->op != OP_STALE_RENAME) {
-		file_send_path(t, a, a->op == OP_STALE_LSTAT ? SSH2_FXP_LSTAT :
-		    SSH2_FXP_REMOVE, file->verification->temp_name, NULL);
-		verify_sched_defer(t->sched, a->entry);
-		return;
-	}
-	request_rename(stream_sink(t->stream), a->id,
-	    file->verification->temp_name, file->dst);
+	verify_sched_defer(r->t->sched, r->a.entry);
 }
 
-void
-verify_requests_send(struct transfer *t, struct file *file,
-    const struct sched_action *a)
+static void
+send_stale_rename(struct request *r)
 {
-	switch (a->op) {
-	case OP_VERIFY_STAT:
-		file_send_path(t, a, SSH2_FXP_STAT, verified_path(t, file),
-		    NULL);
-		break;
-	case OP_VERIFY_FSTAT:
-	case OP_SETSTAT_FSTAT:
-		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_FSTAT, NULL);
-		break;
-	case OP_VERIFY_HASH:
-		request_hashes(stream_sink(t->stream), a->id,
-		    verified_path(t, file), a->off, a->len, VERIFY_BLOCK);
-		verify_run_hash_slice(t, file, a->entry);
-		break;
-	case OP_VERIFY_SETSIZE:
-		request_setsize(stream_sink(t->stream), a->id,
-		    verified_path(t, file), a->off);
-		break;
-	case OP_STALE_LSTAT:
-	case OP_STALE_RENAME:
-	case OP_STALE_REMOVE:
-		send_stale_request(t, file, a);
-		break;
-	case OP_SETSTAT_OPEN:
-		file_send_open(t, a, file->dst, file->verification->flags,
-		    NULL);
-		break;
-	case OP_VERIFY_SETSTAT:
-		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_FSETSTAT, &file->a);
-		break;
-	case OP_READBACK_OPEN:
-		file_send_open(t, a, verified_path(t, file), SSH2_FXF_READ,
-		    NULL);
-		break;
-	case OP_READBACK_READ:
-		file_send_read(t, file, a);
-		break;
-	default:
-		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_CLOSE, NULL);
-	}
+	char *name = r->file->verification->temp_name;
+
+	temp_name_set_number(name, (unsigned int)r->a.off);
+	request_rename(r->sink, r->a.id, name, r->file->dst);
+}
+
+static void
+send_readback_open(struct request *r)
+{
+	file_send_open(r, verified_path(r), SSH2_FXF_READ, NULL);
 }
 
 /* Replies */
 
 static void
-take_hashes(struct transfer *t, struct verification *c,
-    const struct sched_action *a, struct reply *reply)
+take_hashes(struct request *r)
 {
+	struct verification *c = r->file->verification;
+
 	c->has_their_hashes = 1;
 	c->ntheir_hashes = -1;
-	if (reply->type == SSH2_FXP_EXTENDED_REPLY) {
-		c->ntheir_hashes = reply_get_hashes(reply->m, c->their_hashes,
-		    (a->len + VERIFY_BLOCK - 1) / VERIFY_BLOCK);
+	if (r->type == SSH2_FXP_EXTENDED_REPLY) {
+		c->ntheir_hashes = reply_get_hashes(r->m, c->their_hashes,
+		    (r->a.len + VERIFY_BLOCK - 1) / VERIFY_BLOCK);
 		return;
 	}
-	verbose("server cannot hash this range: %s", fx2txt(reply->status));
-	if (reply->status == SSH2_FX_OP_UNSUPPORTED)
-		server_lacks_hashes(t->server);
+	verbose("server cannot hash this range: %s", fx2txt(r->status));
+	if (r->status == SSH2_FX_OP_UNSUPPORTED)
+		server_lacks_hashes(r->t->server);
 }
 
 static int
@@ -170,156 +163,188 @@ compare_readback(struct transfer *t, struct file *file,
 	verify_run_show_progress(t, file, off);
 }
 
-/* Ends */
-
-/* The server's end. "a": NULL: it is not there. */
 static void
-take_stat(struct transfer *t, struct file *file, struct sched_entry *j,
-    const Attrib *a)
+take_readback_open(struct request *r)
 {
-	struct verification *c = file->verification;
-	struct verify_end end = { 0 };
+	if (r->status == SSH2_FX_OK)
+		file_take_handle(r);
+	else
+		verbose("cannot open \"%s\" for verification: %s",
+		    verified_path(r), fx2txt(r->status));
+}
 
-	if (a != NULL)
-		end = verify_run_end_of_attrib(a);
-	verify_fsm_stat(verify_run_fsm(c), !t->ops->is_put, &end);
-	if (t->ops->is_put && a != NULL && !c->compares_temp)
-		c->target = *a;
-	if (t->ops->is_put || a == NULL || c->copy_done)
+static void
+take_readback(struct request *r)
+{
+	const u_char *p;
+	size_t n;
+
+	r->file->verification->has_ended |= r->status == SSH2_FX_EOF;
+	if (r->status != SSH2_FX_OK)
 		return;
-	file->a = *a;
-	file->size = end.size;
-	sched_set_size(t->sched, j, file->size);
+	file_parse_data(r, r->a.len, &p, &n);
+	compare_readback(r->t, r->file, &r->a, p, n);
+	r->said.len = n;
 }
 
-/* The source as the copy finds it. */
-static void
-note_opened_source(struct file *file, const Attrib *a)
-{
-	struct verify_end end = verify_run_end_of_attrib(a);
-
-	verify_fsm_source_opened(&file->verification->fsm, &end);
-	if (file->start_off == 0)
-		file->a = *a;
-}
+/* Ends */
 
 /* Returns NULL for an error. */
 static const Attrib *
-parse_attrs(struct transfer *t, struct reply *reply, Attrib *room)
+parse_attrs(struct request *r, Attrib *room)
 {
-	if (reply->type == SSH2_FXP_STATUS)
+	r->file->verification->status = r->status;
+	if (r->type == SSH2_FXP_STATUS)
 		return NULL;
-	file_parse_attrs(t, reply, room);
+	file_parse_attrs(r, room);
 	return room;
 }
 
+/* The server's end: the target of an upload, or the source. */
 static void
-take_stat_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+take_stat(struct request *r)
 {
+	struct file *file = r->file;
 	struct verification *c = file->verification;
-	struct stale_temp_file left = { .is = STALE_TEMP_ABSENT };
+	struct verify_end end = { 0 };
+	int is_put = r->t->ops->is_put;
 	Attrib room;
-	const Attrib *found = parse_attrs(t, reply, &room);
+	const Attrib *found = parse_attrs(r, &room);
 
-	c->status = reply->status;
-	if (a->op == OP_VERIFY_STAT)
-		take_stat(t, file, a->entry, found);
-	else if (a->op == OP_STALE_LSTAT) {
-		if (found != NULL)
-			left = temp_name_stale_file(found);
-		if (a->off == STALE_TEMP_NAMES && (found == NULL ||
-		    (found->flags & SSH2_FILEXFER_ATTR_UIDGID) == 0))
-			left.is = STALE_TEMP_ABSENT;
-		stale_temp_found(&c->stale, (unsigned int)a->off, &left);
-	} else if (found != NULL)
-		note_opened_source(file, found);
+	if (found != NULL)
+		end = verify_run_end_of_attrib(found);
+	verify_fsm_stat(verify_run_fsm(c), !is_put, &end);
+	if (is_put && found != NULL && !c->compares_temp)
+		c->target = *found;
+	if (is_put || found == NULL || c->copy_done)
+		return;
+	file->a = *found;
+	file->size = end.size;
+	sched_set_size(r->t->sched, r->a.entry, file->size);
 }
 
-/* What changes something. Returns 1 if that was done. */
+/* The source as the copy finds it */
 static void
-take_status(struct file *file, const struct sched_action *a,
-    const struct reply *reply)
+take_fstat(struct request *r)
 {
-	struct verification *c = file->verification;
-	int ok = reply->status == SSH2_FX_OK;
+	struct verify_end end;
+	Attrib room;
+	const Attrib *found = parse_attrs(r, &room);
 
-	if (a->op == OP_VERIFY_SETSIZE)
-		verify_fsm_truncated(verify_run_fsm(c), ok);
-	else if (a->op == OP_STALE_RENAME) {
-		c->compares_temp = 0;
-		if (ok) {
-			stale_temp_adopted(&c->stale, c->temp_number);
-			verify_fsm_adopt(&c->fsm, &c->temp_fsm);
-		}
-	}
+	if (found == NULL)
+		return;
+	end = verify_run_end_of_attrib(found);
+	verify_fsm_source_opened(&r->file->verification->fsm, &end);
+	if (r->file->start_off == 0)
+		r->file->a = *found;
 }
 
-/* Returns the operation that follows this reply; see setstat_op. */
-static enum sched_op
-take_setstat_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+static void
+take_stale(struct request *r)
 {
+	struct stale_temp_file stale = { .is = STALE_TEMP_ABSENT };
+	Attrib room;
+	const Attrib *found = parse_attrs(r, &room);
+
+	if (found != NULL && (r->a.off != STALE_TEMP_NAMES || (found->flags &
+	    SSH2_FILEXFER_ATTR_UIDGID) != 0))
+		stale = temp_name_stale_file(found);
+	stale_temp_found(&r->file->verification->stale, (unsigned int)r->a.off,
+	    &stale);
+}
+
+static void
+take_setsize(struct request *r)
+{
+	verify_fsm_truncated(verify_run_fsm(r->file->verification),
+	    r->status == SSH2_FX_OK);
+}
+
+static void
+take_stale_rename(struct request *r)
+{
+	struct verification *c = r->file->verification;
+
+	c->compares_temp = 0;
+	if (r->status != SSH2_FX_OK)
+		return;
+	stale_temp_adopted(&c->stale, c->temp_number);
+	verify_fsm_adopt(&c->fsm, &c->temp_fsm);
+}
+
+/* The attributes were set, or are with other flags of OPEN, if it has those. */
+static void
+end_setstat(struct verification *c, int ok, enum sched_op next)
+{
+	c->flags = ok || c->flags == SSH2_FXF_WRITE ? 0 : SSH2_FXF_WRITE;
+	c->setstat_op = next;
+}
+
+static void
+take_setstat_open(struct request *r)
+{
+	struct verification *c = r->file->verification;
+
+	c->status = r->status;
+	if (c->status == SSH2_FX_OK) {
+		file_take_handle(r);
+		c->setstat_op = OP_SETSTAT_FSTAT;
+	} else
+		end_setstat(c, 0, OP_SETSTAT_OPEN);
+}
+
+static void
+take_setstat_fstat(struct request *r)
+{
+	struct file *file = r->file;
 	struct verification *c = file->verification;
-	int ok = reply->status == SSH2_FX_OK;
+	int ok = r->status == SSH2_FX_OK;
 	Attrib found;
 
-	if (a->op == OP_SETSTAT_CLOSE)
-		return OP_SETSTAT_OPEN;
-	c->status = reply->status;
-	if (a->op == OP_SETSTAT_OPEN && ok) {
-		file_parse_handle(t, file, reply, file_handle_for(file,
-		    a->conn));
-		return OP_SETSTAT_FSTAT;
-	}
-	if (a->op == OP_SETSTAT_FSTAT && ok) {
-		file_parse_attrs(t, reply, &found);
-		if (verify_run_attrs_match(file, &found))
-			return OP_VERIFY_SETSTAT;
+	c->status = r->status;
+	if (ok) {
+		file_parse_attrs(r, &found);
+		if (verify_run_attrs_match(file, &found)) {
+			c->setstat_op = OP_VERIFY_SETSTAT;
+			return;
+		}
 		file_error(file, "\"%s\" has changed since it was "
 		    "compared", file->dst);
 		file->failed = 1;
 	}
-	c->flags = ok || c->flags == SSH2_FXF_WRITE ? 0 : SSH2_FXF_WRITE;
-	return a->op == OP_SETSTAT_OPEN ? OP_SETSTAT_OPEN : OP_SETSTAT_CLOSE;
+	end_setstat(c, ok, OP_SETSTAT_CLOSE);
 }
 
-/* It belongs to the OP_VERIFY_SETSTAT of a file. */
-static int
-is_for_setstat(enum sched_op op)
+static void
+take_setstat(struct request *r)
 {
-	return op >= OP_SETSTAT_OPEN && op <= OP_SETSTAT_CLOSE;
+	r->file->verification->status = r->status;
+	end_setstat(r->file->verification, r->status == SSH2_FX_OK,
+	    OP_SETSTAT_CLOSE);
 }
 
-enum sched_result
-verify_requests_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply,
-    struct sched_reply *told)
+static void
+take_setstat_close(struct request *r)
 {
-	int ok = reply->status == SSH2_FX_OK;
-	const u_char *p;
-	size_t n = 0;
-
-	if (is_for_setstat(a->op))
-		file->verification->setstat_op = take_setstat_reply(t, file, a,
-		    reply);
-	else if (op_info(a->op)->reply == SSH2_FXP_ATTRS)
-		take_stat_reply(t, file, a, reply);
-	else if (op_info(a->op)->reply == SSH2_FXP_STATUS)
-		take_status(file, a, reply);
-	else if (a->op == OP_VERIFY_HASH)
-		take_hashes(t, file->verification, a, reply);
-	else if (a->op == OP_READBACK_READ && reply->status == SSH2_FX_EOF)
-		file->verification->has_ended = 1;
-	else if (a->op == OP_READBACK_READ && ok) {
-		file_parse_data(t, a, reply, &p, &n);
-		compare_readback(t, file, a, p, n);
-	} else if (a->op == OP_READBACK_OPEN && ok)
-		file_parse_handle(t, file, reply, file_handle_for(file,
-		    a->conn));
-	else if (a->op == OP_READBACK_OPEN)
-		verbose("cannot open \"%s\" for verification: %s",
-		    verified_path(t, file), fx2txt(reply->status));
-	told->len = n;
-	return ok ? RESULT_OK : RESULT_FAILED;
+	r->file->verification->setstat_op = OP_SETSTAT_OPEN;
 }
+
+const struct op_handler verify_requests_handlers[] = {
+	[OP_VERIFY_STAT] = { send_stat, take_stat },
+	[OP_VERIFY_FSTAT] = { file_send, take_fstat },
+	[OP_VERIFY_HASH] = { send_hash, take_hashes },
+	[OP_VERIFY_SETSIZE] = { send_setsize, take_setsize },
+
+	[OP_SETSTAT_OPEN] = { send_setstat_open, take_setstat_open },
+	[OP_SETSTAT_FSTAT] = { file_send, take_setstat_fstat },
+	[OP_VERIFY_SETSTAT] = { send_setstat, take_setstat },
+	[OP_SETSTAT_CLOSE] = { file_send, take_setstat_close },
+
+	[OP_STALE_LSTAT] = { send_stale, take_stale },
+	[OP_STALE_RENAME] = { send_stale_rename, take_stale_rename },
+	[OP_STALE_REMOVE] = { send_stale },
+
+	[OP_READBACK_OPEN] = { send_readback_open, take_readback_open },
+	[OP_READBACK_READ] = { file_send_read, take_readback },
+	[OP_READBACK_CLOSE] = { file_send },
+};

@@ -18,21 +18,9 @@
 #ifndef HAYATE_VERIFY_REQUESTS_HOOK_H
 #define HAYATE_VERIFY_REQUESTS_HOOK_H
 
-#include <sys/types.h>
-#include <stdint.h>
+#include "file-hook.h"
 
-#include "scheduler.h"
-
-struct file;
-struct reply;
-struct transfer;
-
-/* Sends a request of which op_info() says that it verifies. */
-void	verify_requests_send(struct transfer *, struct file *,
-    const struct sched_action *);
-
-/* Returns the result for sched_reply(), also if the reply is an error. */
-enum sched_result verify_requests_reply(struct transfer *, struct file *,
-    const struct sched_action *, struct reply *, struct sched_reply *);
+/* For the operations of which op_info() says that they verify */
+extern const struct op_handler verify_requests_handlers[];
 
 #endif /* HAYATE_VERIFY_REQUESTS_HOOK_H */
