@@ -120,6 +120,30 @@ copy_rooms() {
 	[ ${#lines[@]} = 2 ]
 }
 
+@test "the check names a function that compares an operation with three others" {
+	copy_rooms "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	cat >>transfer/copy/put-hook.c <<-'EOF'
+		int
+		put_is_open(enum sched_op op)
+		{
+			switch (op) {
+			case OP_OPEN:
+			case OP_REOPEN:
+				return 1;
+			default:
+				return op ==
+				    OP_OPEN_EXCL || op == OP_OPEN;
+			}
+		}
+	EOF
+	run -1 build-aux/map check
+	[[ $output = *"put-hook.c put_is_open() compares an operation with 3 others, 2 are"* ]]
+	[ ${#lines[@]} = 1 ]
+	sed -i 's/OP_OPEN_EXCL ||/OP_REOPEN ||/' transfer/copy/put-hook.c
+	run -0 build-aux/map check
+}
+
 @test "a module has its suites in regress/covers" {
 	copy_rooms "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"

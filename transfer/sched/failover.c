@@ -113,7 +113,7 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 static int
 needs_no_conn(const struct sched_entry *j)
 {
-	return !sched_link_is_empty(&j->queue) && j->step >= OP_BEGIN;
+	return !sched_link_is_empty(&j->queue) && op_is_local(j->step);
 }
 
 static void

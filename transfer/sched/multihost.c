@@ -79,8 +79,9 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 void
 multihost_check_before_end(struct sched *s, struct sched_entry *j)
 {
-	if (j->hosts == NULL || (j->hosts->involved == 0 &&
-	    !j->hosts->unconfirmed_writes) || j->outcome == OUTCOME_FAILED)
+	if (j->step != OP_END || j->hosts == NULL ||
+	    (j->hosts->involved == 0 && !j->hosts->unconfirmed_writes) ||
+	    j->outcome == OUTCOME_FAILED)
 		return;
 	j->step = OP_STAT_DEST_ON_HOST;
 	if (j->hosts->mismatch)

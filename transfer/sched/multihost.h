@@ -53,7 +53,7 @@ int	multihost_is_other(const struct sched *, const struct sched_entry *);
 void	multihost_restart_on_first(struct sched *, struct sched_entry *);
 
 /*
- * OP_END is the next step of an entry. If it has to be looked at before that,
+ * If OP_END is the next step of an entry that has to be looked at before that,
  * the step becomes OP_STAT_DEST_ON_HOST, and multihost_check_next() returns 1
  * and the next of these requests, or -1 if out of memory. The result of one is
  * RESULT_EOF if only the time differs.

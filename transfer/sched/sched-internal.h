@@ -204,7 +204,7 @@ struct sched_target {
 	uint64_t highest_sent;
 	int	 has_holes;		/* some bytes are not sent */
 	int	 is_truncated;		/* OP_SETSIZE_END has succeeded */
-	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
+	int	 open_trunc_done;	/* OP_OPEN_DEST_TRUNC was answered */
 };
 
 /* The handle of a file on the connection that owns it */

@@ -71,36 +71,52 @@ restart_entry(struct sched *s, struct sched_entry *j)
 		walk_ready(s, j, 1);
 }
 
+static void
+entry_begun(struct sched *s, struct sched_entry *j)
+{
+	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
+	    seq_first(s, j));
+}
+
+static void
+data_done(struct sched *s, struct sched_entry *j)
+{
+	walk_set_state(j, STATE_CLOSING);
+	if (has_tempfile(j))
+		seq_closed(s, j);
+	else
+		schedule_step(s, j, seq_after(s, j, OP_DATA_DONE));
+}
+
+static void
+free_entry(struct sched *s, struct sched_entry *j)
+{
+	sched_link_remove(&j->walk);
+	sched_link_remove(&j->queue);
+	verify_sched_drop(j);
+	multihost_drop(j);
+	free(j);
+	s->nentries--;
+}
+
+/* After OP_ADD_CHILDREN nothing is to be done. */
+static void (*const local_done[])(struct sched *, struct sched_entry *) = {
+	[OP_BEGIN] = entry_begun,
+	[OP_VERIFY] = verify_sched_local_done,
+	[OP_DATA_DONE] = data_done,
+	[OP_RESTART] = restart_entry,
+	[OP_END] = finish_entry,
+	[OP_PRINT] = free_entry,
+};
+
 void
 sched_finish_local(struct sched *s)
 {
-	struct sched_entry *j = s->last_local.entry;
 	enum sched_op op = s->last_local.op;
 
 	s->last_local.op = 0;
-	if (op == OP_BEGIN) {
-		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
-		    seq_first(s, j));
-	} else if (op == OP_DATA_DONE) {
-		walk_set_state(j, STATE_CLOSING);
-		if (has_tempfile(j))
-			seq_closed(s, j);
-		else
-			schedule_step(s, j, seq_after(s, j, op));
-	} else if (op == OP_VERIFY)
-		verify_sched_local_done(s, j);
-	else if (op == OP_RESTART)
-		restart_entry(s, j);
-	else if (op == OP_END)
-		finish_entry(s, j);
-	else if (op == OP_PRINT) {
-		sched_link_remove(&j->walk);
-		sched_link_remove(&j->queue);
-		verify_sched_drop(j);
-		multihost_drop(j);
-		free(j);
-		s->nentries--;
-	}
+	if (local_done[op] != NULL)
+		local_done[op](s, s->last_local.entry);
 }
 
 /* The files that wait for OP_SETSIZE_0 restarts. */
@@ -503,6 +519,7 @@ on_open_dest_trunc(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
 	(void)r;
+	j->target.open_trunc_done = 1;
 	schedule_step(s, j, result == RESULT_OK ? OP_CLOSE_DEST : OP_CLOSE);
 	return 0;
 }

@@ -43,6 +43,7 @@
 #include "lookup-queue.h"
 #include "minmax.h"
 #include "multihost.h"
+#include "op-table.h"
 #include "sched-internal.h"
 #include "sched-replies.h"
 #include "scheduler.h"
@@ -202,21 +203,19 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 		if (sched_link_is_empty(&s->agenda))
 			return 0;
 		j = dequeue(&s->agenda);
-		if (j->step == OP_END)
-			multihost_check_before_end(s, j);
+		multihost_check_before_end(s, j);
 		if (j->step == OP_STAT_DEST_ON_HOST)
 			return multihost_check_next(s, j, a);
 		/* The end of a temporary file makes a step. */
 		if (tempfile_sched_precedes(s, j))
 			return (r = tempfile_sched_next(s, a)) != 0 ? r :
 			    next_agenda_step(s, a);
-		if (j->step >= OP_BEGIN)
+		if (op_is_local(j->step))
 			return set_local_action(s, j, j->step, a);
 	} while (failover_precedes(s, j));
 	if (sched_request_new(s, j, seq_conn(j), j->step, seq_offset(j), 0,
 	    a) != 1)
 		return -1;
-	j->target.open_trunc_sent |= j->step == OP_OPEN_DEST_TRUNC;
 	if (seq_need_not_wait(s, j))
 		schedule_step(s, j, seq_after(s, j, j->step));
 	if (j->step == OP_READDIR && s->has_handle_limit && j->in_flight <

@@ -157,7 +157,7 @@ static int
 must_empty_target(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return !is_whole(j) && !j->target.open_trunc_sent &&
+	return !is_whole(j) && !j->target.open_trunc_done &&
 	    !must_truncate_late(j) && !j->target.possible_source &&
 	    !is_untouched(j);
 }
@@ -352,9 +352,8 @@ seq_need_not_wait(const struct sched *s, const struct sched_entry *j)
 	if (j->step == OP_CLOSE_DEST)
 		/* the other server is next */
 		return !must_empty_target(s, j);
-	return s->has_handle_limit && (j->step == OP_FSETSTAT || j->step ==
-	    OP_FSYNC || (j->step == OP_SETSIZE_FINAL &&
-	    !asks_size_after_failure(j)));
+	return s->has_handle_limit && op_info(j->step)->overlaps &&
+	    (j->step != OP_SETSIZE_FINAL || !asks_size_after_failure(j));
 }
 
 unsigned int

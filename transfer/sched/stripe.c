@@ -211,19 +211,18 @@ stripe_reply(struct sched *s, struct sched_entry *j, unsigned int conn,
     enum sched_op op, enum sched_result result)
 {
 	struct sched_conn *l = &s->conn[conn];
+	int is_same = op == OP_FSTAT_IDENTITY && result == RESULT_OK &&
+	    !data_is_over(s, j);
 
-	if (op == OP_HELPER_OPEN && result == RESULT_OK)
-		set_helper_step(s, l, OP_FSTAT_IDENTITY);
-	else if (op == OP_FSTAT_IDENTITY && result == RESULT_OK &&
-	    !s->conf.put && !data_is_over(s, j))
+	if (is_same && !s->conf.put)
 		begin_sample(s, l);
-	else if (op != OP_HELPER_CLOSE && result == RESULT_OK &&
-	    !data_is_over(s, j))
+	else if (is_same)
 		l->helper_state = HELPER_READY;
+	else if (op == OP_HELPER_OPEN && result == RESULT_OK)
+		set_helper_step(s, l, OP_FSTAT_IDENTITY);
 	else {
 		j->restart.exclude_conns |= 1U << conn;
-		if (op == OP_FSTAT_IDENTITY || (op == OP_HELPER_OPEN &&
-		    result == RESULT_OK))
+		if (op == OP_FSTAT_IDENTITY)
 			close_helper(s, l);
 		else
 			stripe_forget(s, conn);

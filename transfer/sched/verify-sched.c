@@ -10,6 +10,7 @@
 #include "concurrency.h"
 #include "conn-sched.h"
 #include "extents.h"
+#include "op-table.h"
 #include "sched-internal.h"
 #include "sequence.h"
 #include "verify-sched.h"
@@ -235,7 +236,7 @@ verify_sched_reply(struct sched *s, struct sched_request **place,
 	if (op == OP_READBACK_READ)
 		return take_readback_data(s, place, result, len);
 	sched_request_retire(s, place);
-	if (op == OP_READBACK_OPEN || op == OP_SETSTAT_OPEN)
+	if (op_info(op)->reply == SFTP_HANDLE)
 		return reply_open(s, j, op, result);
 	if (op == OP_VERIFY_FSTAT) {
 		seq_continue(s, j);
