@@ -178,7 +178,7 @@ static int
 conn_is_busy(const struct sched_conn *l)
 {
 	return l->in_flight > 0 || !sched_link_is_empty(&l->data) ||
-	    (l->helped_file != NULL && l->helper_state == HELPER_READY);
+	    l->helper.handle == HANDLE_OPEN;
 }
 
 /* The window is shared by those that have something to do. */

@@ -66,9 +66,9 @@ find_new_owner(const struct sched *s, const struct sched_entry *j)
 
 		if ((s->env.established >> i & 1) == 0)
 			continue;
-		if (l->helped_file == j && l->helper_state != HELPER_CLOSING)
+		if (l->helper.file == j && l->helper.handle != HANDLE_CLOSING)
 			return i;
-		if (l->helped_file == j || (j->restart.exclude_conns >>
+		if (l->helper.file == j || (j->restart.exclude_conns >>
 		    i & 1) != 0)
 			continue;
 		if (best == SCHED_CONNS_MAX ||
@@ -82,15 +82,13 @@ find_new_owner(const struct sched *s, const struct sched_entry *j)
 static void
 promote_helper(struct sched *s, struct sched_entry *j, unsigned int conn)
 {
-	struct sched_conn *l = &s->conn[conn];
-	int is_ready = l->helper_state == HELPER_READY;
-	enum sched_op op = l->helper_step;
+	const struct sched_helper helper = s->conn[conn].helper;
 
 	stripe_forget(s, conn);
-	j->handle.state = is_ready ? HANDLE_OPEN : op == OP_FSTAT_IDENTITY ?
-	    HANDLE_UNVERIFIED : HANDLE_REOPENING;
-	if (op != 0)
-		schedule_step(s, j, op);
+	j->handle.state = helper.step == OP_FSTAT_IDENTITY ?
+	    HANDLE_UNVERIFIED : helper.handle;
+	if (helper.step != 0)
+		schedule_step(s, j, helper.step);
 }
 
 static void
@@ -105,7 +103,7 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 	if (conn == SCHED_CONNS_MAX && j->state < STATE_CLOSING)
 		raise_outcome(j, OUTCOME_FAILED);
 	sched_conn_move(s, j, conn == SCHED_CONNS_MAX ? 0 : conn);
-	if (s->conn[j->owner].helped_file == j && conn != SCHED_CONNS_MAX)
+	if (s->conn[j->owner].helper.file == j && conn != SCHED_CONNS_MAX)
 		promote_helper(s, j, conn);
 }
 
@@ -159,7 +157,7 @@ move_file(struct sched *s, struct sched_entry *j)
 void
 failover_conn_lost(struct sched *s, unsigned int conn)
 {
-	struct sched_entry *helped = s->conn[conn].helped_file, *j;
+	struct sched_entry *helped = s->conn[conn].helper.file, *j;
 	struct sched_link *l;
 
 	s->env.established &= ~(1U << conn);
@@ -195,7 +193,7 @@ failover_precedes(struct sched *s, struct sched_entry *j)
 	}
 	j->handle.op_after_reopen = j->step;
 	j->step = OP_REOPEN;
-	j->handle.state = HANDLE_REOPENING;
+	j->handle.state = HANDLE_OPENING;
 	return 0;
 }
 

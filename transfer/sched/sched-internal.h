@@ -81,21 +81,28 @@ enum entry_state {
  *   CLOSED -> OPEN -> CLOSED
  *              |  the connection is lost
  *              v
- *            LOST -> REOPENING -> OPEN
- *              |         |
- *              v         v
+ *            LOST -> OPENING -> OPEN
+ *              |        |
+ *              v        v
  *            UNAVAILABLE: no other connection can open it
  *
- * If a helper becomes the owner, its handle may be OPEN, REOPENING (its OPEN is
+ * and on one that helps:
+ *
+ *   CLOSED -> OPENING -> OPEN -> CLOSING -> CLOSED
+ *                |                 ^
+ *                +-----------------+ it is a different file
+ *
+ * If a helper becomes the owner, its handle may be OPEN, OPENING (its OPEN is
  * in flight) or UNVERIFIED (the FSTAT after it is).
  */
 enum handle_state {
 	HANDLE_CLOSED,		/* not opened yet, or closed */
 	HANDLE_OPEN,
 	HANDLE_LOST,		/* it is opened again when it is needed */
-	HANDLE_REOPENING,	/* OPEN or what compares it is in flight */
+	HANDLE_OPENING,		/* OPEN or what compares it is in flight */
 	HANDLE_UNVERIFIED,	/* open, but perhaps a different file */
-	HANDLE_UNAVAILABLE
+	HANDLE_UNAVAILABLE,
+	HANDLE_CLOSING		/* CLOSE of a helper is due or in flight */
 };
 
 /*
@@ -293,6 +300,16 @@ struct sched_request {
 	struct tempfile_request temp_request;
 };
 
+/* A file that a connection helps with, which another one owns */
+struct sched_helper {
+	struct sched_entry *file;	/* NULL: none */
+	enum handle_state handle;	/* of the file, on this connection */
+	enum sched_op step;		/* the next request; 0: none */
+	uint64_t sample_off;		/* where both handles are compared */
+	unsigned int samples_due;	/* replies of that in flight */
+	int	 samples_differ;	/* one of them has other bytes */
+};
+
 struct sched_conn {
 	struct sched_link data;		/* files that can send READ or WRITE */
 	uint64_t in_flight;		/* bytes, with buffered ones */
@@ -305,14 +322,7 @@ struct sched_conn {
 	struct sched_link hashes;	/* files that wait for OP_VERIFY_HASH */
 	uint64_t hash_bytes;		/* bytes that the server hashes now */
 	uint32_t files;			/* active files that it owns */
-	/* a file of another owner; NULL: none */
-	struct sched_entry *helped_file;
-	enum helper_state { HELPER_OPENING, HELPER_READY,
-	    HELPER_CLOSING } helper_state;
-	enum sched_op helper_step;	/* the next request; 0: none */
-	uint64_t sample_off;		/* where both handles are compared */
-	unsigned int samples_due;	/* replies of that in flight */
-	int	 samples_differ;	/* one of them has other bytes */
+	struct sched_helper helper;
 };
 
 /* What is known of this server's reaction to OP_SETSIZE_0 */
@@ -335,7 +345,7 @@ struct sched {
 	struct sched_request *bucket[BUCKETS];
 	uint32_t next_id;
 	uint32_t nrequests;		/* requests in flight */
-	unsigned int helper_steps;	/* connections with a helper_step */
+	unsigned int helper_steps;	/* connections with a helper.step */
 	uint64_t buffered;	/* bytes, of all files */
 	unsigned int nbuffered;		/* extents, of all files */
 	uint32_t limit;			/* active entries allowed now */

@@ -325,7 +325,7 @@ on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 		schedule_step(s, j, OP_OPEN_DEST);
 	else if (s->conf.put ? j->start > 0 : multihost_is_other(s, j)) {
 		j->handle.identity_pending = 1;
-		j->handle.state = HANDLE_REOPENING;
+		j->handle.state = HANDLE_OPENING;
 		schedule_step(s, j, OP_FSTAT_IDENTITY);
 	} else
 		data_may_begin(s, j);

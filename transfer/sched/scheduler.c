@@ -592,8 +592,7 @@ sched_stats(const struct sched *s)
 	for (i = 0; i < s->nconns; i++) {
 		stats.conn_files[i] = s->conn[i].files;
 		stats.busy_conns += s->conn[i].files > 0 ||
-		    (s->conn[i].helped_file != NULL &&
-		    s->conn[i].helper_state == HELPER_READY);
+		    s->conn[i].helper.handle == HANDLE_OPEN;
 	}
 	return stats;
 }
@@ -629,7 +628,7 @@ sched_dump(const struct sched *s, void (*print)(void *, void *, const char *),
 	    "data", "finishing", "closing", "verify after", "confirming",
 	    "done" };
 	static const char *const handles[] = { "closed", "open", "lost",
-	    "reopening", "unverified", "unavailable" };
+	    "opening", "unverified", "unavailable", "closing" };
 	const struct sched_entry *j;
 	char line[256];
 
@@ -709,8 +708,8 @@ sched_file_conns(const struct sched *s, const struct sched_entry *j)
 	unsigned int i, n = is_open(j);
 
 	for (i = 0; j->nhelpers > 0 && i < s->nconns; i++)
-		n += s->conn[i].helped_file == j &&
-		    s->conn[i].helper_state == HELPER_READY;
+		n += s->conn[i].helper.file == j &&
+		    s->conn[i].helper.handle == HANDLE_OPEN;
 	return n;
 }
 

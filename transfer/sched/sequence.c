@@ -51,10 +51,10 @@ static int
 must_reopen(struct sched *s, struct sched_entry *j)
 {
 	if (j->handle.state == HANDLE_LOST) {
-		j->handle.state = HANDLE_REOPENING;
+		j->handle.state = HANDLE_OPENING;
 		schedule_step(s, j, OP_REOPEN);
 	}
-	return j->handle.state == HANDLE_REOPENING || j->handle.state ==
+	return j->handle.state == HANDLE_OPENING || j->handle.state ==
 	    HANDLE_UNVERIFIED;
 }
 

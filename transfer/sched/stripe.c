@@ -70,13 +70,13 @@ stripe_begin(struct sched *s, struct sched_action *a)
 	for (i = 0; i < s->nconns; i++) {
 		l = &s->conn[i];
 		if (((s->env.established & s->env.writable) >> i & 1) != 0 &&
-		    l->helped_file == NULL && l->in_flight == 0 &&
-		    sched_link_is_empty(&l->data) && (l->helped_file =
+		    l->helper.file == NULL && l->in_flight == 0 &&
+		    sched_link_is_empty(&l->data) && (l->helper.file =
 		    choose_file(s, i)) != NULL) {
-			l->helper_state = HELPER_OPENING;
-			l->helped_file->nhelpers++;
-			sched_conn_count_buffered(s, l->helped_file);
-			return sched_request_new(s, l->helped_file, i,
+			l->helper.handle = HANDLE_OPENING;
+			l->helper.file->nhelpers++;
+			sched_conn_count_buffered(s, l->helper.file);
+			return sched_request_new(s, l->helper.file, i,
 			    OP_HELPER_OPEN, 0, 0, a);
 		}
 	}
@@ -84,29 +84,29 @@ stripe_begin(struct sched *s, struct sched_action *a)
 }
 
 static void
-set_helper_step(struct sched *s, struct sched_conn *l, enum sched_op op)
+set_helper_step(struct sched *s, struct sched_helper *h, enum sched_op op)
 {
-	s->helper_steps += (op != 0) - (l->helper_step != 0);
-	l->helper_step = op;
+	s->helper_steps += (op != 0) - (h->step != 0);
+	h->step = op;
 }
 
 int
 stripe_step(struct sched *s, struct sched_action *a)
 {
-	struct sched_conn *l;
+	struct sched_helper *h;
 	unsigned int i;
 	enum sched_op op;
 
 	for (i = 0; s->helper_steps > 0 && i < s->nconns; i++) {
-		l = &s->conn[i];
-		if ((op = l->helper_step) == 0 ||
-		    (op == OP_SAMPLE_OWNER && !is_open(l->helped_file)))
+		h = &s->conn[i].helper;
+		if ((op = h->step) == 0 ||
+		    (op == OP_SAMPLE_OWNER && !is_open(h->file)))
 			continue;
-		set_helper_step(s, l, op == OP_SAMPLE_OWNER ? OP_SAMPLE_HELPER :
+		set_helper_step(s, h, op == OP_SAMPLE_OWNER ? OP_SAMPLE_HELPER :
 		    0);
-		return sched_request_new(s, l->helped_file, op ==
-		    OP_SAMPLE_OWNER ? l->helped_file->owner : i, op,
-		    l->sample_off, 0, a);
+		return sched_request_new(s, h->file, op ==
+		    OP_SAMPLE_OWNER ? h->file->owner : i, op,
+		    h->sample_off, 0, a);
 	}
 	return 0;
 }
@@ -114,46 +114,48 @@ stripe_step(struct sched *s, struct sched_action *a)
 struct sched_entry *
 stripe_helped_file(const struct sched *s, const struct sched_conn *l)
 {
-	struct sched_entry *j = l->helped_file;
+	struct sched_entry *j = l->helper.file;
 
-	return j != NULL && l->helper_state == HELPER_READY && !j->source.eof &&
+	return l->helper.handle == HANDLE_OPEN && !j->source.eof &&
 	    unmoved_bytes(j) > 0 && !data_is_over(s, j) ? j : NULL;
 }
 
 static void
-close_helper(struct sched *s, struct sched_conn *l)
+close_helper(struct sched *s, struct sched_helper *h)
 {
-	l->helper_state = HELPER_CLOSING;
-	l->samples_due = 0;
-	set_helper_step(s, l, OP_HELPER_CLOSE);
+	h->handle = HANDLE_CLOSING;
+	h->samples_due = 0;
+	set_helper_step(s, h, OP_HELPER_CLOSE);
 }
 
 void
 stripe_close(struct sched *s, struct sched_entry *j)
 {
-	struct sched_conn *l;
+	struct sched_helper *h;
 	unsigned int i;
 
 	for (i = 0; j->nhelpers > 0 && i < s->nconns; i++) {
-		l = &s->conn[i];
-		if (l->helped_file == j && (l->helper_state == HELPER_READY ||
-		    (l->helper_state == HELPER_OPENING && l->helper_step != 0)))
-			close_helper(s, l);
+		h = &s->conn[i].helper;
+		if (h->file == j && (h->handle == HANDLE_OPEN ||
+		    (h->handle == HANDLE_OPENING && h->step != 0)))
+			close_helper(s, h);
 	}
 }
 
 void
 stripe_forget(struct sched *s, unsigned int conn)
 {
-	struct sched_conn *l = &s->conn[conn];
+	struct sched_helper *h = &s->conn[conn].helper;
+	struct sched_entry *j = h->file;
 
-	if (l->helped_file == NULL)
+	if (j == NULL)
 		return;
-	set_helper_step(s, l, 0);
-	l->samples_due = 0;
-	l->helped_file->nhelpers--;
-	sched_conn_count_buffered(s, l->helped_file);
-	l->helped_file = NULL;
+	set_helper_step(s, h, 0);
+	h->file = NULL;
+	h->handle = HANDLE_CLOSED;
+	h->samples_due = 0;
+	j->nhelpers--;
+	sched_conn_count_buffered(s, j);
 }
 
 /*
@@ -161,25 +163,28 @@ stripe_forget(struct sched *s, unsigned int conn)
  * time. So both are read at one place.
  */
 static void
-begin_sample(struct sched *s, struct sched_conn *l)
+begin_sample(struct sched *s, struct sched_helper *h)
 {
-	uint64_t size = l->helped_file->size;
+	uint64_t size = h->file->size;
 
-	l->sample_off = sched_random(s, size - min_u64(size, SCHED_SAMPLE_LEN));
-	l->samples_due = 2;
-	l->samples_differ = 0;
-	set_helper_step(s, l, OP_SAMPLE_OWNER);
+	h->sample_off = sched_random(s, size - min_u64(size,
+	    SCHED_SAMPLE_LEN));
+	h->samples_due = 2;
+	h->samples_differ = 0;
+	set_helper_step(s, h, OP_SAMPLE_OWNER);
 }
 
 void
 stripe_repeat_identity(struct sched *s, struct sched_entry *j)
 {
-	struct sched_conn *l;
+	struct sched_helper *h;
+	unsigned int i;
 
-	for (l = s->conn; l < s->conn + s->nconns; l++) {
-		if (l->helped_file == j && l->samples_due > 0) {
-			l->samples_due = 0;
-			set_helper_step(s, l, OP_FSTAT_IDENTITY);
+	for (i = 0; i < s->nconns; i++) {
+		h = &s->conn[i].helper;
+		if (h->file == j && h->samples_due > 0) {
+			h->samples_due = 0;
+			set_helper_step(s, h, OP_FSTAT_IDENTITY);
 		}
 	}
 }
@@ -188,42 +193,45 @@ void
 stripe_sampled(struct sched *s, struct sched_entry *j, uint64_t off,
     enum sched_result result)
 {
-	struct sched_conn *l = s->conn;
+	struct sched_helper *h;
+	unsigned int i;
 
-	while (l < s->conn + s->nconns && (l->helped_file != j ||
-	    l->samples_due == 0 || l->sample_off != off))
-		l++;
-	if (l == s->conn + s->nconns)
+	for (i = 0; i < s->nconns; i++) {
+		h = &s->conn[i].helper;
+		if (h->file == j && h->samples_due > 0 && h->sample_off == off)
+			break;
+	}
+	if (i == s->nconns)
 		return;
-	l->samples_differ |= result != RESULT_OK;
-	if (--l->samples_due > 0)
+	h->samples_differ |= result != RESULT_OK;
+	if (--h->samples_due > 0)
 		return;
-	if (!l->samples_differ && !data_is_over(s, j)) {
-		l->helper_state = HELPER_READY;
+	if (!h->samples_differ && !data_is_over(s, j)) {
+		h->handle = HANDLE_OPEN;
 		return;
 	}
-	j->restart.exclude_conns |= 1U << (l - s->conn);
-	close_helper(s, l);
+	j->restart.exclude_conns |= 1U << i;
+	close_helper(s, h);
 }
 
 void
 stripe_reply(struct sched *s, struct sched_entry *j, unsigned int conn,
     enum sched_op op, enum sched_result result)
 {
-	struct sched_conn *l = &s->conn[conn];
+	struct sched_helper *h = &s->conn[conn].helper;
 	int is_same = op == OP_FSTAT_IDENTITY && result == RESULT_OK &&
 	    !data_is_over(s, j);
 
 	if (is_same && !s->conf.put)
-		begin_sample(s, l);
+		begin_sample(s, h);
 	else if (is_same)
-		l->helper_state = HELPER_READY;
+		h->handle = HANDLE_OPEN;
 	else if (op == OP_HELPER_OPEN && result == RESULT_OK)
-		set_helper_step(s, l, OP_FSTAT_IDENTITY);
+		set_helper_step(s, h, OP_FSTAT_IDENTITY);
 	else {
 		j->restart.exclude_conns |= 1U << conn;
 		if (op == OP_FSTAT_IDENTITY)
-			close_helper(s, l);
+			close_helper(s, h);
 		else
 			stripe_forget(s, conn);
 	}

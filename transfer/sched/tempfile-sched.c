@@ -88,7 +88,7 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 	for (i = 1; i < s->nconns; i++) {
 		if (((s->env.established & ~j->restart.exclude_conns) >>
 		    i & 1) != 0 &&
-		    s->conn[i].helped_file == NULL &&
+		    s->conn[i].helper.file == NULL &&
 		    sched_link_is_empty(&s->conn[i].data))
 			return 1;
 	}
