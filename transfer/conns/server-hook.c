@@ -133,7 +133,7 @@ end_request(struct request_sink *sink)
 	    sshbuf_len(q->request) };
 
 	POKE_U32(iov.iov_base, iov.iov_len - 4);
-	if (!early_requests_has_reply(q->c.fd_out, sshbuf_ptr(q->request) + 4,
+	if (!early_requests_has_reply(q->c.fd_out, (u_char *)iov.iov_base + 4,
 	    iov.iov_len - 4) && shmpipe_send(q->c.fd_out, &iov, 1, NULL,
 	    NULL) != sshbuf_len(q->request))
 		fatal("Couldn't send packet: %s", strerror(errno));
@@ -247,7 +247,8 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 
 	q->c = *c;
 	shmpipe_end_offer(c->fd_in);
-	early_requests_begin(c->fd_in);
+	if (early_requests_begin(c->fd_in))
+		q->replies.dropped_from = EARLY_REQUESTS_ID;
 	report_connect();
 	if (q->chosen || !hayopt_get()->hayate || rendezvous_is_stock(c->fd_in))
 		return limits;
@@ -388,14 +389,10 @@ static int
 handle_reply(struct server *q, struct sshbuf *m)
 {
 	u_char type;
-	uint32_t id;
 
-	if (sshbuf_peek_u8(m, 0, &type) != 0 || sshbuf_peek_u32(m, 1, &id) != 0)
-		return 0;
-	if (type == SSH2_FXP_VERSION)
+	if (sshbuf_peek_u8(m, 0, &type) == 0 && type == SSH2_FXP_VERSION)
 		read_caps(q, m);
-	return early_requests_drops_reply(q->c.fd_in, id) ||
-	    reply_deliver(&q->replies, m);
+	return reply_deliver(&q->replies, m);
 }
 
 void

@@ -52,8 +52,6 @@ static struct {
 	int		 is_sent;
 	struct sshbuf	*message;	/* a request that is being built */
 	struct sshbuf	*ready;		/* replies, with their lengths */
-	uint32_t	 answered;	/* here, and sent: its ID */
-	int		 answers;	/* to it that are still to come */
 
 	char		*file;		/* that is sent, or NULL */
 	u_char		*data;		/* its contents */
@@ -197,7 +195,7 @@ early_requests_offer(int fd)
 	size_t len;
 
 	state.fd = fd;
-	state.is_sent = state.answers = 0;
+	state.is_sent = 0;
 	sshbuf_free(state.ready);
 	state.ready = NULL;
 	if (state.requests == NULL)
@@ -259,20 +257,20 @@ say_stuck(void)
 		debug_f("pwrite: %s", strerror(errno));
 }
 
-void
+int
 early_requests_begin(int fd)
 {
 	u_char *p, says;
 	size_t n;
 
 	if (state.memory == -1 || fd != state.fd)
-		return;
+		return 0;
 	if (pread(state.memory, &says, 1, 0) != 1 || says ==
 	    EARLY_REQUESTS_NOTHING) {
 		close(state.memory);
 		state.memory = -1;
 		early_requests_none();
-		return;
+		return 0;
 	}
 	if (says == EARLY_REQUESTS_MAY_SEND)
 		send_requests(fd);
@@ -294,6 +292,7 @@ early_requests_begin(int fd)
 	    says == EARLY_REQUESTS_MAY_SEND ? "behind VERSION" : "with INIT");
 	if (early_requests_have_failed(state.requests))
 		debug("one of them failed; opening the file again");
+	return 1;
 }
 
 /* Returns 1 if the file that was sent is the one that lies there. */
@@ -312,7 +311,7 @@ source_is_unchanged(void)
 }
 
 int
-early_requests_has_reply(int fd, const void *request, size_t len)
+early_requests_has_reply(int fd, void *request, size_t len)
 {
 	const void *reply;
 	size_t n;
@@ -334,10 +333,10 @@ early_requests_has_reply(int fd, const void *request, size_t len)
 		return 0;
 	if ((r = sshbuf_put_string(state.ready, reply, n)) != 0)
 		fatal_fr(r, "keep");
-	if (sends) {
-		state.answers = 2;
-		state.answered = PEEK_U32((const u_char *)request + 1);
-	}
+	/* The server's own reply is dropped. */
+	if (sends)
+		POKE_U32((u_char *)request + 1, EARLY_REQUESTS_ID +
+		    EARLY_REQUESTS_MAX);
 	return !sends;
 }
 
@@ -346,16 +345,6 @@ early_requests_ready(int fd)
 {
 	return state.ready != NULL && fd == state.fd &&
 	    sshbuf_len(state.ready) > 0 ? state.ready : NULL;
-}
-
-int
-early_requests_drops_reply(int fd, uint32_t id)
-{
-	if (!state.is_sent || fd != state.fd)
-		return 0;
-	if (state.answers > 0 && id == state.answered)
-		return --state.answers == 0;
-	return id >= EARLY_REQUESTS_ID;
 }
 
 /* For upstream's functions, which send one message and wait for the reply */

@@ -57,24 +57,20 @@ int	early_requests_offer(int fd);
 
 /*
  * VERSION has arrived over "fd". If ssh has sent the requests, or says that
- * they may be sent now, waits for their replies.
+ * they may be sent now, waits for their replies, and returns 1: any reply with
+ * EARLY_REQUESTS_ID or above is to be dropped from then on.
  */
-void	early_requests_begin(int fd);
+int	early_requests_begin(int fd);
 
 /*
  * A request without its length is going to be sent. Returns 1 if it is not to
- * be: its reply is there.
+ * be: its reply is there. If it has a reply and has to be sent as well, it gets
+ * another ID, so that the server's reply is dropped.
  */
-int	early_requests_has_reply(int fd, const void *request, size_t len);
+int	early_requests_has_reply(int fd, void *request, size_t len);
 
 /* Replies that are there, each with its length before it, or NULL: none */
 struct sshbuf *early_requests_ready(int fd);
-
-/*
- * Returns 1 if nobody waits for this reply: it is late, or ours was taken. Is
- * called once for each reply.
- */
-int	early_requests_drops_reply(int fd, uint32_t id);
 
 /* As shmpipe_send() and shmpipe_receive(), for upstream's functions */
 size_t	early_requests_send(int fd, struct iovec *, int n,

@@ -328,6 +328,8 @@ reply_deliver(struct replies *r, struct sshbuf *m)
 
 	if (sshbuf_peek_u8(m, 0, &type) != 0 || sshbuf_peek_u32(m, 1, &id) != 0)
 		return 0;
+	if (r->dropped_from != 0 && id >= r->dropped_from)
+		return 1;
 	for (i = 0; i < r->n && r->due[i].id != id; i++)
 		;
 	if (i == r->n || sshbuf_consume(m, 5) != 0)

@@ -135,14 +135,15 @@ struct replies {
 		void	*ctx;		/* of "take" */
 	} due[REPLIES_MAX];
 	size_t	 n;
+	uint32_t dropped_from;		/* IDs from here on; 0: none */
 };
 
 /* Call when the request is sent; its ID must be due only once. */
 void	reply_expect(struct replies *, uint32_t id, reply_fn *, void *ctx);
 
 /*
- * A message has arrived, with type and ID. Returns 1 if it was due, and has
- * been handed over.
+ * A message has arrived, with type and ID. Returns 1 if it was due and has been
+ * handed over, or was dropped.
  */
 int	reply_deliver(struct replies *, struct sshbuf *m);
 

@@ -102,8 +102,8 @@ end_request(struct request_sink *sink)
 		stream_fatal(l, "Outbound message too long %zu", len);
 	if ((r = sshbuf_poke_u32(l->out, l->begun, len)) != 0)
 		fatal_fr(r, "compose");
-	if (early_requests_has_reply(l->conf.fd_out, sshbuf_ptr(l->out) +
-	    l->begun + 4, len))
+	if (early_requests_has_reply(l->conf.fd_out,
+	    sshbuf_mutable_ptr(l->out) + l->begun + 4, len))
 		stream_cancel(l);
 }
 
@@ -349,14 +349,10 @@ struct sshbuf *
 stream_next(struct sftp_stream *l)
 {
 	struct sshbuf *m;
-	uint32_t id;
 
-	while ((m = next_message(l)) != NULL) {
-		if ((sshbuf_peek_u32(m, 1, &id) != 0 ||
-		    !early_requests_drops_reply(l->conf.fd_in, id)) &&
-		    !reply_deliver(stream_replies(l), m))
-			break;
-	}
+	do
+		m = next_message(l);
+	while (m != NULL && reply_deliver(stream_replies(l), m));
 	return m;
 }
 

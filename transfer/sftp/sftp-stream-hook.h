@@ -76,8 +76,7 @@ struct replies *stream_replies(struct sftp_stream *);
 
 /*
  * Returns the next message that has arrived whole, or NULL. It is valid until
- * the next call. Replies of stream_replies() are delivered instead, and those
- * that nobody waits for dropped (early_requests_drops_reply()).
+ * the next call. Replies of stream_replies() are delivered instead.
  */
 struct sshbuf *stream_next(struct sftp_stream *);
 
