@@ -298,6 +298,7 @@ struct sched_request {
 	uint32_t len, cost;
 	uint64_t sent_us;	/* when */
 	struct tempfile_request temp_request;
+	enum sched_result result;	/* of its reply */
 };
 
 /* A file that a connection helps with, which another one owns */

@@ -139,12 +139,12 @@ give_up_late_truncate(struct sched *s)
 }
 
 /*
- * A handler takes the result of a request that is no longer in flight, and
+ * A handler takes a request that was answered, and is no longer in flight, and
  * schedules what follows. Returns 1 if the request failed and the file will be
  * restarted, or goes on without it, so that no error is to be reported.
  */
 typedef int reply_handler(struct sched *, struct sched_entry *,
-    const struct sched_request *, enum sched_result);
+    const struct sched_request *);
 
 /* Directories and links */
 
@@ -173,16 +173,14 @@ upload_target_looked_up(struct sched *s, struct sched_entry *j,
 }
 
 static int
-on_stat(struct sched *s, struct sched_entry *j, const struct sched_request *r,
-    enum sched_result result)
+on_stat(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
-	(void)r;
 	if (s->conf.put && j->kind == KIND_FILE)
-		return upload_target_looked_up(s, j, result);
-	if (result == RESULT_OK && j->kind != KIND_MESSAGE && !s->conf.put)
+		return upload_target_looked_up(s, j, r->result);
+	if (r->result == RESULT_OK && j->kind != KIND_MESSAGE && !s->conf.put)
 		link_looked_up(s, j);
 	else {
-		if (result != RESULT_OK)
+		if (r->result != RESULT_OK)
 			raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, OP_END);
 	}
@@ -191,13 +189,12 @@ on_stat(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 
 static int
 on_stat_dest(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
 	if (j->kind == KIND_FILE)
 		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
 		    OP_OPEN);
-	else if (result == RESULT_OK)
+	else if (r->result == RESULT_OK)
 		schedule_step(s, j, seq_after(s, j, OP_MKDIR));
 	else {
 		raise_outcome(j, OUTCOME_FAILED);
@@ -208,11 +205,9 @@ on_stat_dest(struct sched *s, struct sched_entry *j,
 
 /* A directory that cannot be made may be there. */
 static int
-on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r,
-    enum sched_result result)
+on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
-	(void)r;
-	if (result != RESULT_OK) {
+	if (r->result != RESULT_OK) {
 		if (j->dir_end != NULL)
 			j->dir_end->dir.existed = 1;
 		schedule_step(s, j, s->conf.cross ? OP_STAT_DEST : OP_STAT);
@@ -223,12 +218,11 @@ on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 
 static int
 on_opendir(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
 	int restarts;
 
-	(void)r;
-	if (result != RESULT_OK) {
+	if (r->result != RESULT_OK) {
 		restarts = concurrency_failed(s, j);
 		schedule_step(s, j, restarts ? OP_RESTART : OP_END);
 		return restarts;
@@ -243,14 +237,14 @@ on_opendir(struct sched *s, struct sched_entry *j,
  */
 static int
 on_readdir(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
-	if (result == RESULT_OK && s->has_handle_limit && !data_is_over(s, j))
+	if (r->result == RESULT_OK && s->has_handle_limit &&
+	    !data_is_over(s, j))
 		walk_want_children(s, j->dir_end);
-	if (result != RESULT_OK)
+	if (r->result != RESULT_OK)
 		j->source.eof = 1;
-	if (result == RESULT_FAILED) {
+	if (r->result == RESULT_FAILED) {
 		raise_outcome(j, OUTCOME_FAILED);
 		sched_link_remove(&j->dir_end->queue);
 	}
@@ -267,10 +261,9 @@ on_readdir(struct sched *s, struct sched_entry *j,
 
 static int
 on_setstat(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
 	(void)r;
-	(void)result;
 	schedule_step(s, j, OP_END);
 	return 0;
 }
@@ -279,10 +272,9 @@ on_setstat(struct sched *s, struct sched_entry *j,
 
 static int
 on_remove_own(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
 	(void)r;
-	(void)result;
 	j->restart.remove_first = 0;
 	schedule_step(s, j, seq_first(s, j));
 	return 0;
@@ -312,12 +304,10 @@ data_may_begin(struct sched *s, struct sched_entry *j)
 }
 
 static int
-on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
-    enum sched_result result)
+on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
-	(void)r;
-	if (result != RESULT_OK)
-		return open_failed(s, j, result);
+	if (r->result != RESULT_OK)
+		return open_failed(s, j, r->result);
 	j->handle.state = HANDLE_OPEN;
 	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
@@ -334,13 +324,14 @@ on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 
 static int
 on_open_excl(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	if (has_tempfile(j) && tempfile_sched_opened(s, j, result == RESULT_OK))
+	if (has_tempfile(j) &&
+	    tempfile_sched_opened(s, j, r->result == RESULT_OK))
 		return 1;
-	if (result == RESULT_OK) {
+	if (r->result == RESULT_OK) {
 		j->target.exists_ours = 1;
-		return on_open(s, j, r, result);
+		return on_open(s, j, r);
 	}
 	schedule_step(s, j, s->interrupted ? OP_END : OP_STAT);
 	if (s->interrupted)
@@ -350,12 +341,11 @@ on_open_excl(struct sched *s, struct sched_entry *j,
 
 static int
 on_open_dest(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
 	int restarts = 0;
 
-	(void)r;
-	if (result != RESULT_OK)
+	if (r->result != RESULT_OK)
 		restarts = concurrency_failed(s, j);
 	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
@@ -385,10 +375,9 @@ first_identity_seen(struct sched *s, struct sched_entry *j,
  */
 static int
 on_setsize_0(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
-	if (result != RESULT_OK)
+	if (r->result != RESULT_OK)
 		j->target.setsize_0 = SETSIZE_0_REFUSED;
 	else if (j->target.write_answered) {
 		request_restart(j, RESTART_LATE_TRUNCATE);
@@ -402,11 +391,10 @@ on_setsize_0(struct sched *s, struct sched_entry *j,
 /* A file that is not regular has no old bytes, and shows nothing of others. */
 static int
 on_fstat_type(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
 	j->target.setsize_0 = SETSIZE_0_NOT;
-	if (result != RESULT_OK) {
+	if (r->result != RESULT_OK) {
 		request_restart(j, RESTART_LATE_TRUNCATE);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
@@ -418,10 +406,9 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
 /* If it failed, OP_SETSIZE_FINAL comes. */
 static int
 on_setsize_end(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
-	j->target.is_truncated = result == RESULT_OK;
+	j->target.is_truncated = r->result == RESULT_OK;
 	seq_continue(s, j);
 	return 0;
 }
@@ -466,9 +453,8 @@ data_answered(struct sched *s, struct sched_request **place,
  */
 static int
 on_closing(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)result;
 	if (j->step == r->op && r->op != OP_CLOSE)
 		schedule_step(s, j, seq_after(s, j, r->op));
 	else if (sched_link_is_empty(&j->queue))
@@ -479,16 +465,16 @@ on_closing(struct sched *s, struct sched_entry *j,
 /* If it failed and the next step was taken, no other look helps. */
 static int
 on_setsize_final(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	if (result == RESULT_OK || !is_whole(j))
-		return on_closing(s, j, r, result);
+	if (r->result == RESULT_OK || !is_whole(j))
+		return on_closing(s, j, r);
 	if (j->step == OP_SETSIZE_FINAL)
 		schedule_step(s, j, OP_FSTAT_SIZE);
 	else {
 		request_restart(j, RESTART_NOT_TRUNCATED);
 		j->restart.open_trunc = s->truncate_unreliable = 1;
-		on_closing(s, j, r, result);
+		on_closing(s, j, r);
 	}
 	return 1;
 }
@@ -499,10 +485,9 @@ on_setsize_final(struct sched *s, struct sched_entry *j,
  */
 static int
 on_fstat_size(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
-	if (result != RESULT_OK) {
+	if (r->result != RESULT_OK) {
 		if (j->restart.open_trunc)
 			raise_outcome(j, OUTCOME_FAILED);
 		else
@@ -516,31 +501,28 @@ on_fstat_size(struct sched *s, struct sched_entry *j,
 
 static int
 on_open_dest_trunc(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
 	j->target.open_trunc_done = 1;
-	schedule_step(s, j, result == RESULT_OK ? OP_CLOSE_DEST : OP_CLOSE);
+	schedule_step(s, j, r->result == RESULT_OK ? OP_CLOSE_DEST : OP_CLOSE);
 	return 0;
 }
 
 static int
 on_stat_dest_on_host(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	(void)r;
-	multihost_reply(s, j, result);
+	multihost_reply(s, j, r->result);
 	return j->outcome == OUTCOME_RESTART;
 }
 
 /* Several connections */
 
 static int
-on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r,
-    enum sched_result result)
+on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
-	stripe_reply(s, j, r->conn, r->op, result);
-	if (r->op == OP_HELPER_CLOSE && result != RESULT_OK && s->conf.put) {
+	stripe_reply(s, j, r->conn, r->op, r->result);
+	if (r->op == OP_HELPER_CLOSE && r->result != RESULT_OK && s->conf.put) {
 		raise_outcome(j, OUTCOME_FAILED);
 		tempfile_sched_note_write_error(j);
 	}
@@ -552,36 +534,34 @@ on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 }
 
 static int
-on_reopen(struct sched *s, struct sched_entry *j, const struct sched_request *r,
-    enum sched_result result)
+on_reopen(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
-	return failover_reply(s, j, r->op, result);
+	return failover_reply(s, j, r->op, r->result);
 }
 
 /* The helper may have become the owner since it was asked to open the file. */
 static int
 on_helper_open(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
-	return r->conn == j->owner ? on_reopen(s, j, r, result) :
-	    on_helper(s, j, r, result);
+	return r->conn == j->owner ? on_reopen(s, j, r) :
+	    on_helper(s, j, r);
 }
 
 static int
 on_fstat_identity(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
 	return r->conn == j->owner && j->handle.identity_pending ?
-	    first_identity_seen(s, j, result) :
-	    on_helper_open(s, j, r, result);
+	    first_identity_seen(s, j, r->result) :
+	    on_helper_open(s, j, r);
 }
 
 /* The file was read at one place, on one of the two connections. */
 static int
-on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r,
-    enum sched_result result)
+on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
-	stripe_sampled(s, j, r->off, result);
+	stripe_sampled(s, j, r->off, r->result);
 	if (!data_is_done(j))
 		seq_continue(s, j);
 	return 0;
@@ -589,10 +569,10 @@ on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 
 static int
 on_tempfile(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r, enum sched_result result)
+    const struct sched_request *r)
 {
 	return tempfile_sched_reply(s, j, &r->temp_request,
-	    result == RESULT_OK);
+	    r->result == RESULT_OK);
 }
 
 /* Those of a verification have their own, in verify-sched.c. */
@@ -682,5 +662,6 @@ sched_take_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 	if (op_info(r.op)->verifies)
 		return verify_sched_reply(s, place, reply->result, reply->len);
 	sched_request_retire(s, place);
-	return handlers[r.op](s, r.entry, &r, reply->result);
+	r.result = reply->result;
+	return handlers[r.op](s, r.entry, &r);
 }
