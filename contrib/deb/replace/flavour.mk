@@ -49,3 +49,11 @@ override_dh_installpam:
 
 override_dh_runit:
 	dh_runit -popenssh-server
+
+# sftp-server is not linked with libcrypto, but loads it. The packages of the other
+# programs depend on it through ssh and sshd.
+execute_after_dh_shlibdeps:
+	echo 'int EVP_sha256(void); int main(void) { return EVP_sha256(); }' | \
+	    cc -x c -o debian/uses-libcrypto - -lcrypto
+	dpkg-shlibdeps -plibcrypto -dRecommends \
+	    -Tdebian/openssh-sftp-server.substvars debian/uses-libcrypto
