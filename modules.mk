@@ -103,6 +103,7 @@ HAYATE_HOOKS = \
 	transfer/conns/conns-hook.c \
 	transfer/conns/fs-identity-hook.c \
 	transfer/conns/hosts-hook.c \
+	transfer/conns/reconnect-hook.c \
 	transfer/conns/server-hook.c \
 	transfer/file/bottleneck-hook.c \
 	transfer/file/file-hook.c \
@@ -136,6 +137,7 @@ HAYATE_HOOKS = \
 	ssh/known-hosts-hook.c \
 	ssh/login-cache-hook.c \
 	ssh/prompted-hook.c \
+	ssh/relogin-hook.c \
 	ssh/reread-hook.c \
 	ssh/resolve-all-hook.c \
 	ssh/ruser-hook.c \

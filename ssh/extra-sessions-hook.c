@@ -38,6 +38,7 @@
 #include "hayopt.h"
 #include "peer-hook.h"
 #include "prompted-hook.h"
+#include "relogin-hook.h"
 #include "rendezvous.h"
 #include "spawn-hook.h"
 
@@ -186,6 +187,10 @@ take_request(struct ssh *ssh, Channel *control)
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
+	if (relogin_take(control->sock)) {
+		chan_mark_dead(ssh, control);
+		return 0;
+	}
 	delay_signals();
 	if ((host = rendezvous_host_number(control->sock)) != -1) {
 		if (offers_conns)
@@ -207,14 +212,24 @@ may_offer(struct ssh *ssh)
 	    !options.fork_after_authentication && sshbuf_len(command) > 0;
 }
 
+/* Returns 1 if scp wants a new login after a loss, and it can be repeated. */
+static int
+relogin_allowed(void)
+{
+	return (rendezvous_client_wants() & RENDEZVOUS_RETRY) != 0 &&
+	    !prompted_user() && spawn_can_reexec();
+}
+
 /*
  * More channels help only where the window does not follow the path. A user who
  * wants more connections wants those as well where connections are refused.
+ * With a new login after a loss, ssh has to end with the first session.
  */
 static int
 channels_allowed(struct ssh *ssh)
 {
-	return rendezvous_client_wants() != 0 && ((rendezvous_client_wants() &
+	return rendezvous_client_wants() != 0 && !relogin_allowed() &&
+	    ((rendezvous_client_wants() &
 	    RENDEZVOUS_CHANNELS) != 0 || spawn_wanted_conns(ssh) != 1) &&
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
@@ -243,10 +258,14 @@ offer_sessions(struct ssh *ssh)
 	streams = conns_allowed(ssh, &alone);
 	offers_conns = streams != 1;
 	atexit(spawn_report_unresolved);
-	if (offers_channels || offers_conns)
-		fd = rendezvous_listen(streams, alone, spawn_hosts(ssh));
+	if (offers_channels || offers_conns || relogin_allowed())
+		fd = rendezvous_listen(streams, alone ? RENDEZVOUS_ALONE :
+		    offers_channels || offers_conns ? RENDEZVOUS_MORE :
+		    RENDEZVOUS_ONLY_RETRY, spawn_hosts(ssh));
 	else if (alone)
 		rendezvous_announce_single();
+	if (fd != -1 && relogin_allowed())
+		relogin_begin(ssh, fd);
 	if (fd != -1 && offers_conns)
 		debug("additional connections are available");
 	else if ((offers_channels || offers_conns) && fd == -1 &&

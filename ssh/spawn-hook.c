@@ -58,6 +58,11 @@ describe_key(const struct sshkey *k)
 	return key == NULL ? xstrdup("-") : key;
 }
 
+/* In HAYATE_FIRST_HOST: any address and port, but that key */
+#define ANY_ADDRESS	"* *"
+
+static char *any_host;		/* of a connection that may be lost */
+
 /* Address, port and key; the caller frees it. */
 static char *
 describe_host(struct ssh *ssh)
@@ -68,6 +73,21 @@ describe_host(struct ssh *ssh)
 	    ssh_remote_port(ssh), key);
 	free(key);
 	return host;
+}
+
+/* The user has accepted the key of the first connection. */
+static int
+is_first_key(const struct sshkey *key)
+{
+	const char *first = extra_conn_host();
+	char *mine = describe_key(key);
+	int is_first;
+
+	first = first == NULL || extra_conn_other_host() != NULL ? NULL :
+	    strrchr(first, ' ');
+	is_first = first == NULL || strcmp(first + 1, mine) == 0;
+	free(mine);
+	return is_first;
 }
 
 void
@@ -84,28 +104,15 @@ spawn_check_host(struct ssh *ssh)
 	if (first == NULL)
 		return;
 	host = describe_host(ssh);
-	if (strcmp(first, host) != 0) {
+	if (strncmp(first, ANY_ADDRESS, strlen(ANY_ADDRESS)) != 0 ?
+	    strcmp(first, host) != 0 : !is_first_key(
+	    ssh->kex->initial_hostkey)) {
 		verbose("additional connection closed: it reached host %s "
 		    "instead of %s", host, first);
 		cleanup_exit(255);
 	}
 	free(host);
 	extra_conn_clear_env();
-}
-
-/* The user has accepted the key of the first connection. */
-static int
-is_first_key(const struct sshkey *key)
-{
-	const char *first = extra_conn_host();
-	char *mine = describe_key(key);
-	int is_first;
-
-	first = first == NULL || extra_conn_other_host() != NULL ? NULL :
-	    strrchr(first, ' ');
-	is_first = first == NULL || strcmp(first + 1, mine) == 0;
-	free(mine);
-	return is_first;
 }
 
 int
@@ -513,7 +520,7 @@ describe_target(struct ssh *ssh, const char *other)
 	char *host;
 
 	if (other == NULL)
-		return describe_host(ssh);
+		return ssh == NULL ? xstrdup(any_host) : describe_host(ssh);
 	if (are_addresses())
 		xasprintf(&host, "%c%c%s", EXTRA_CONN_OTHER_HOST,
 		    EXTRA_CONN_ADDRESS, other);
@@ -703,6 +710,24 @@ spawn_conn(struct ssh *ssh, int sock, int number)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	free(other);
 	return pid == -1 ? -1 : 0;
+}
+
+void
+spawn_note_host(struct ssh *ssh)
+{
+	char *key = describe_key(ssh->kex->initial_hostkey);
+
+	free(any_host);
+	xasprintf(&any_host, ANY_ADDRESS " %s", key);
+	free(key);
+}
+
+pid_t
+spawn_again(int sock)
+{
+	share.rate = 0;			/* it has all of MaxRate */
+	(void)ssh_signal(SIGCHLD, SIG_DFL);
+	return start_ssh(NULL, NULL, child_log_mode(), sock, -1);
 }
 
 int

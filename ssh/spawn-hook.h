@@ -48,6 +48,8 @@
  *                       they differ. Behind a proxy only the key can differ. A
  *                       key that is neither the first's nor known is an alarm,
  *                       which the user sees.
+ *   "* * KEY"           to any address that has this host key: a new login
+ *                       after the first connection was lost (relogin-hook.h).
  *   "@NAME"             to another host of TransferHosts. ssh_config applies to
  *                       it as to this name.
  *   "@=ADDRESS"         to that address of the first host (TransferHosts all;
@@ -60,13 +62,15 @@
  * scp says when the next connection is started, so at most one of them is not
  * yet authenticated. MaxRate is shared by all connections together.
  *
- * In ssh, for extra-sessions-hook.c, cliopt-hook.c, guess-hook.c and
- * early-auth-hook.c, and for upstream's sshconnect2.c, a call of which
- * build-aux/overlay.mk renames. Main thread only.
+ * In ssh, for extra-sessions-hook.c, relogin-hook.c, cliopt-hook.c,
+ * guess-hook.c and early-auth-hook.c, and for upstream's sshconnect2.c, a call
+ * of which build-aux/overlay.mk renames. Main thread only.
  */
 
 #ifndef HAYATE_SPAWN_HOOK_H
 #define HAYATE_SPAWN_HOOK_H
+
+#include <sys/types.h>
 
 struct sockaddr;
 struct ssh;
@@ -94,6 +98,15 @@ const char *spawn_hosts(struct ssh *);
  * or if the name is already known to have no address, which is then reported.
  */
 int	spawn_conn(struct ssh *, int sock, int number);
+
+/*
+ * After the first connection was lost: starts an ssh to its host, as an
+ * additional connection, but at any address and with all of MaxRate.
+ * spawn_note_host() has to be called while the first one is up. Returns the
+ * process ID, or -1.
+ */
+void	spawn_note_host(struct ssh *);
+pid_t	spawn_again(int sock);
 
 /*
  * Call it when all options were read. In an ssh to another host: makes the ssh

@@ -186,12 +186,57 @@ rendezvous_client_wants(void)
 }
 
 int
-rendezvous_listen(int n, int alone, const char *names)
+rendezvous_listen(int n, enum rendezvous_kind kind, const char *names)
 {
 	(void)n;
-	(void)alone;
+	(void)kind;
 	(void)names;
 	return -1;
+}
+
+int
+rendezvous_wants_retry(void)
+{
+	return 0;
+}
+
+void
+rendezvous_want_retry(void)
+{
+}
+
+int
+rendezvous_hold(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+int
+rendezvous_again(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+void
+rendezvous_forget(int fd)
+{
+	(void)fd;
+}
+
+int
+rendezvous_is_hold(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+rendezvous_is_again(int fd)
+{
+	(void)fd;
+	return 0;
 }
 
 void

@@ -233,9 +233,8 @@ conns_parse_caps(struct sshbuf *m, int *offers)
 	return 0;
 }
 
-/* Reads the reply to INIT. Returns what it offers, or 0. */
-static int
-parse_version(struct sftp_stream *stream, struct sshbuf *m)
+int
+conns_parse_version(struct sftp_stream *stream, struct sshbuf *m)
 {
 	u_char type;
 	u_int version;
@@ -300,6 +299,23 @@ conns_end(struct conns *t)
 		else
 			keep_idle(t->kept, t->fd[i], t->state[i], t->host[i]);
 	}
+}
+
+void
+conns_abandon(struct conns *t)
+{
+	unsigned int i;
+
+	fs_reference_free(t->fs_reference);
+	for (i = 1; i < t->nslots; i++) {
+		if (t->stream[i] == NULL)
+			continue;
+		drop_conn(t, i);
+		close(t->fd[i]);
+	}
+	stream_free(t->stream[0]);
+	t->stream[0] = NULL;
+	conns_drop_idle(t->kept);
 }
 
 static void
@@ -685,7 +701,7 @@ lose_conn(struct conns *t, unsigned int i)
 static void
 take_version(struct conns *t, unsigned int i, struct sshbuf *m)
 {
-	t->state[i] = parse_version(t->stream[i], m);
+	t->state[i] = conns_parse_version(t->stream[i], m);
 	if (t->state[i] == 0) {
 		if (t->host[i] != 0)
 			hosts_exclude(&t->kept->hosts, t->host[i],

@@ -82,6 +82,12 @@ void	conns_drop_idle(struct conns_kept *);
 int	conns_parse_caps(struct sshbuf *, int *offers);
 
 /*
+ * Reads the reply to INIT. Returns what it offers, or 0: the server speaks
+ * another version than 3. A malformed one is a stream_fatal().
+ */
+int	conns_parse_version(struct sftp_stream *, struct sshbuf *);
+
+/*
  * For a transfer that needs no more than connections: all of them, the first
  * included. The first connection is the caller's.
  */
@@ -119,6 +125,12 @@ struct conns {
 void	conns_begin(struct conns *, int main_fd, struct conns_kept *,
     struct sftp_stream *, void (*before_fatal)(void *), void *arg);
 void	conns_end(struct conns *);
+
+/*
+ * All connections are lost, or are given up: closes them and frees their
+ * streams, with that of the main connection. conns_begin() comes next.
+ */
+void	conns_abandon(struct conns *);
 
 /*
  * Connections are channels of the first connection, if those can be had but no

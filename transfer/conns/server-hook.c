@@ -203,6 +203,7 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 	struct server *q;
 
 	forget_servers(fd, conn);
+	rendezvous_forget(fd);
 	q = xcalloc(1, sizeof(*q));
 	q->sink.begin = begin_request;
 	q->sink.end = end_request;
@@ -212,7 +213,7 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 	q->next = servers;
 	servers = q;
 	exit_status_begin();
-	if (!chosen)
+	if (!chosen || rendezvous_wants_retry())
 		conns_announce(fd);
 }
 
@@ -602,6 +603,20 @@ struct replies *
 server_replies(struct server *q)
 {
 	return &q->replies;
+}
+
+void
+server_reconnected(struct server *q, int caps)
+{
+	size_t i;
+
+	q->replies = (struct replies){ .n = 0 };
+	q->limits_in_flight = q->figures_in_flight = 0;
+	for (i = 0; i < PATHS_MAX; i++)
+		forget_path(&q->prefetched[i]);
+	free(q->kept_path);
+	q->kept_path = NULL;
+	q->caps = caps;
 }
 
 int

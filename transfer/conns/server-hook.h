@@ -142,6 +142,12 @@ u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
  */
 void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
+/*
+ * The connection is a new one, at the same descriptors, to an SFTP server that
+ * offers "caps" (SFTP_CAP_*): no reply to an earlier request will come.
+ */
+void	server_reconnected(struct server *, int caps);
+
 /* Returns 1 unless the connection is left to stock code. */
 int	server_is_tuned(const struct server *);
 

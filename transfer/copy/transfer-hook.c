@@ -42,6 +42,7 @@
 #include "op-table.h"
 #include "progress-hook.h"
 #include "put-hook.h"
+#include "rendezvous.h"
 #include "results-hook.h"
 #include "server-hook.h"
 #include "tempfile-hook.h"
@@ -85,7 +86,8 @@ transfer_can(struct sftp_conn *conn, int resume)
 		fatal("--resume and --checksum need SFTP version 3; the server "
 		    "has version %u", sftp_proto_version(conn));
 	return sftp_proto_version(conn) >= 3 && (server_is_tuned(q) ||
-	    longopt_verifies() || (resume && !server_is_stock(q)));
+	    longopt_verifies() || rendezvous_wants_retry() ||
+	    (resume && !server_is_stock(q)));
 }
 
 /* Actions */
@@ -129,6 +131,7 @@ before_fatal(void *tree)
 		if (t->conns.stream[i] != NULL)
 			close(t->conns.fd[i]);
 	}
+	reconnect_end(&t->reconnect);
 	signals_release();
 }
 
@@ -173,7 +176,7 @@ count_ended_entry(struct transfer *t, const struct file *file,
 		file_count_listed(t, &file->names[i].a, -1);
 }
 
-/* It will restarts, and then says what it has to say. */
+/* The entry restarts, and reports then. */
 static void
 reset_for_restart(struct transfer *t, struct file *file,
     const struct sched_action *a)
@@ -182,6 +185,8 @@ reset_for_restart(struct transfer *t, struct file *file,
 
 	debug2_f("restarting \"%s\", with at most %u files in flight",
 	    file->src, sched_stats(t->sched).limit);
+	file->restarted_after_loss |=
+	    sched_info(a->entry).restarts_after_loss;
 	verify_run_forget(file);
 	file_close(t, file);
 	file_drop_messages(&file->messages[0]);
@@ -193,7 +198,7 @@ reset_for_restart(struct transfer *t, struct file *file,
 	file->temp_name = NULL;
 	file->is_complete = file->no_truncate = file->truncate_late =
 	    file->sparse = 0;
-	file->open_truncates = 0;
+	file->open_truncates = file->has_data = file->old_bytes_gone = 0;
 	t->count.bytes -= file->moved + file->skipped;
 	file->moved = file->skipped = 0;
 }
@@ -637,6 +642,62 @@ poll_timeout(const struct transfer *t)
 	    inspect_interval();
 }
 
+static struct sftp_stream *
+new_stream(struct transfer *t, struct server *q)
+{
+	const struct server_conn *c = server_get_conn(q);
+	struct sftp_stream_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out,
+	    .may_be_replaced = reconnect_is_possible(&t->reconnect),
+	    .before_fatal = before_fatal, .arg = t,
+	    .replies = server_replies(q) };
+
+	return stream_new(&conf);
+}
+
+static void
+start_conns(struct transfer *t)
+{
+	t->stream = new_stream(t, t->server);
+	conns_begin(&t->conns, server_get_conn(t->server)->fd_in,
+	    server_idle_conns(t->server), t->stream, before_fatal, t);
+	t->conns.locate = fs_location_find;
+	t->conns.other_stream = t->dest_stream;
+	t->channel_count.window = t->ops->is_put ? CHANNEL_WINDOW_STOCK :
+	    CHANNEL_WINDOW_OURS;
+	t->channel_count.window_is_ours = !t->ops->is_put;
+	if (t->dest_stream == NULL && server_is_tuned(t->server))
+		conns_use_channels(&t->conns);
+}
+
+/* Returns 1 if a connection is lost without which nothing can go on. */
+static int
+main_conn_is_lost(const struct transfer *t)
+{
+	return stream_is_lost(t->conns.stream[0]) || (t->dest_stream != NULL &&
+	    stream_is_lost(t->dest_stream));
+}
+
+/* With --retry: new connections take the place of all that there were. */
+static void
+replace_lost_conns(struct transfer *t)
+{
+	if (!main_conn_is_lost(t))
+		return;
+	progress_clear(t);
+	sched_conn_lost(t->sched, SCHED_CONNS_ALL);
+	conns_abandon(&t->conns);
+	if (t->dest_stream != NULL)
+		stream_free(t->dest_stream);
+	if (reconnect_wait(&t->reconnect) == -1) {
+		before_fatal(t);
+		fatal("Connection closed");
+	}
+	if (t->dest_stream != NULL)
+		t->dest_stream = new_stream(t, t->dest_server);
+	t->env.established = t->env.writable = 1;
+	start_conns(t);
+}
+
 void
 transfer_run(struct transfer *t, const int *until)
 {
@@ -661,6 +722,7 @@ transfer_run(struct transfer *t, const int *until)
 		conns_poll(&t->conns, files_from_fd(), poll_timeout(t));
 		t->hashed = t->wake_soon = 0;
 		take_all_replies(t);
+		replace_lost_conns(t);
 	}
 }
 
@@ -685,17 +747,6 @@ max_open_files(const struct transfer *t)
 	    MINIMUM(most, (lim.rlim_cur - DESCRIPTORS_SPARE) / each);
 }
 
-static struct sftp_stream *
-new_stream(struct transfer *t, struct server *q)
-{
-	const struct server_conn *c = server_get_conn(q);
-	struct sftp_stream_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out,
-	    .before_fatal = before_fatal, .arg = t,
-	    .replies = server_replies(q) };
-
-	return stream_new(&conf);
-}
-
 /* The connection to the target, between two servers */
 static void
 start_target(struct transfer *t, struct sched_conf *conf)
@@ -710,21 +761,6 @@ start_target(struct transfer *t, struct sched_conf *conf)
 	t->dest_stream = new_stream(t, t->dest_server);
 }
 
-static void
-start_conns(struct transfer *t)
-{
-	t->stream = new_stream(t, t->server);
-	conns_begin(&t->conns, server_get_conn(t->server)->fd_in,
-	    server_idle_conns(t->server), t->stream, before_fatal, t);
-	t->conns.locate = fs_location_find;
-	t->conns.other_stream = t->dest_stream;
-	t->channel_count.window = t->ops->is_put ? CHANNEL_WINDOW_STOCK :
-	    CHANNEL_WINDOW_OURS;
-	t->channel_count.window_is_ours = !t->ops->is_put;
-	if (t->dest_stream == NULL && server_is_tuned(t->server))
-		conns_use_channels(&t->conns);
-}
-
 void
 transfer_start(struct transfer *t)
 {
@@ -733,7 +769,8 @@ transfer_start(struct transfer *t)
 	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve };
 
 	t->server = server_of(t->conn);
-	t->dest_server = server_of(t->dest_conn);
+	t->dest_server = t->dest_conn == NULL ? NULL :
+	    server_of(t->dest_conn);
 	verify_run_start(t);
 	conf.files = max_open_files(t);
 	conf.in_place = t->in_place;
@@ -742,6 +779,7 @@ transfer_start(struct transfer *t)
 	    t->single_file, &t->window[0]);
 	conf.first_id = *server_get_conn(t->server)->msg_id;
 	arc4random_buf(&conf.seed, sizeof(conf.seed));
+	reconnect_begin(&t->reconnect, t->server, t->dest_server);
 	if (t->dest_conn != NULL)
 		start_target(t, &conf);
 	if ((t->sched = sched_new(&conf)) == NULL)
@@ -768,6 +806,7 @@ await_last_replies(struct transfer *t)
 		conns_run_fs_checks(&t->conns);
 		conns_poll(&t->conns, -1, -1);
 		take_all_replies(t);
+		replace_lost_conns(t);
 	}
 }
 
@@ -786,6 +825,7 @@ transfer_stop(struct transfer *t)
 		stream_free(t->dest_stream);
 		t->dest_stream = NULL;
 	}
+	reconnect_end(&t->reconnect);
 	sched_free(t->sched);
 	free(t->open);
 	free(t->root);

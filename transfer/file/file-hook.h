@@ -22,6 +22,7 @@
 #include "conn-count.h"
 #include "conns-hook.h"
 #include "progress-text.h"
+#include "reconnect-hook.h"
 #include "scheduler.h"
 #include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
@@ -116,6 +117,8 @@ struct file {
 	struct verification *verification;	/* NULL: it is not, or ended */
 	uint64_t start_off;	/* the copy goes on at this offset */
 	int	 from_scratch;			/* what is there is not kept */
+	/* all connections were lost: what is there is compared */
+	int	 restarted_after_loss;
 	const char *verified_by;		/* as for report_verified() */
 	uint64_t verified;		/* bytes */
 	int	 is_complete;		/* nothing was copied */
@@ -150,6 +153,7 @@ struct transfer {
 	struct sftp_stream *dest_stream;
 	uint64_t window[2];		/* of both connections, bytes */
 	struct conns conns;		/* all of them */
+	struct reconnect reconnect;	/* --retry */
 	struct conn_count channel_count;		/* of the channels */
 	const struct direction_ops *ops;
 	int	 preserve, print, follow, in_place;

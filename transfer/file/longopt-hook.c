@@ -23,6 +23,7 @@
 #include "files-from-hook.h"
 #include "hayopt.h"
 #include "longopt-hook.h"
+#include "reconnect-hook.h"
 #include "report-hook.h"
 
 extern char *__progname;
@@ -173,6 +174,23 @@ check_sides(int argc, char **argv, const char *option)
 		refuse_option("%s does not work between local files", option);
 }
 
+static void
+check_retry(void)
+{
+	if (taken.retry == NULL)
+		return;
+	if (convtime(taken.retry) <= 0)
+		refuse_option("--retry %s: not a time such as 90, 10m, 2h or "
+		    "1d12h", taken.retry);
+	if (taken.old_protocol || taken.server)
+		refuse_option("--retry needs SFTP, it does not work with -O");
+	if (taken.away)
+		refuse_option("--retry does not work with -R");
+	if (taken.direct)
+		refuse_option("--retry needs ssh, it does not work with -D");
+	reconnect_want(taken.retry, convtime(taken.retry));
+}
+
 /* The place of a word that was taken is free: "word" becomes the first. */
 static int
 insert_word(int argc, char **argv, char *word)
@@ -287,6 +305,7 @@ longopt_scp(int argc, char **argv)
 		check_sides(argc, argv, "-j");
 	if (taken.hosts != NULL)
 		check_sides(argc, argv, "--hosts");
+	check_retry();
 	if (taken.from0 && taken.files_from == NULL)
 		refuse_option("--from0 requires --files-from");
 	if (taken.files_from != NULL)
@@ -307,6 +326,7 @@ longopt_sftp(int argc, char **argv)
 	extend_usage(!taken.direct && taken.operands >= argc);
 	if (taken.direct && taken.hosts != NULL)
 		refuse_option("--hosts needs ssh, it does not work with -D");
+	check_retry();
 	if (taken.hosts != NULL)
 		argc = begin_hosts(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 0);

@@ -38,6 +38,9 @@ static const struct option {
 	    "write to FILE what became of each file, as JSON", LONGOPT_BOTH },
 	{ "resume", NULL, offsetof(struct longopt, resume),
 	    "go on with a copy that was interrupted", LONGOPT_BOTH },
+	{ "retry", "TIME", offsetof(struct longopt, retry),
+	    "log in again for up to TIME if the connection is lost",
+	    LONGOPT_BOTH },
 };
 #define OPTIONS	(sizeof(options) / sizeof(*options))
 

@@ -32,6 +32,7 @@ struct longopt {
 	const char *hosts;		/* --hosts LIST; NULL: none */
 	const char *report;		/* --report FILE; NULL: none */
 	const char *journal;		/* --journal FILE; NULL: none */
+	const char *retry;		/* --retry TIME; NULL: no retry */
 	int	 streams;		/* -j was there */
 	int	 one_stream;		/* with 1 */
 

@@ -16,6 +16,7 @@
 #include "sched-internal.h"
 #include "sequence.h"
 #include "stripe.h"
+#include "tempfile-sched.h"
 #include "verify-sched.h"
 
 /* Returns 1 if the request, of a file that is uploaded, may still change it. */
@@ -32,6 +33,7 @@ may_execute_late(const struct sched *s, const struct sched_request *r)
 	return op_info(r->op)->late;
 }
 
+/* Forgets the requests in flight on a connection, or all (SCHED_CONNS_ALL). */
 static void
 forget_requests(struct sched *s, unsigned int conn)
 {
@@ -41,7 +43,7 @@ forget_requests(struct sched *s, unsigned int conn)
 	for (i = 0; i < BUCKETS; i++) {
 		place = &s->bucket[i];
 		while ((r = *place) != NULL) {
-			if (r->conn != conn) {
+			if (conn != SCHED_CONNS_ALL && r->conn != conn) {
 				place = &r->next;
 				continue;
 			}
@@ -177,6 +179,75 @@ failover_conn_lost(struct sched *s, unsigned int conn)
 	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
 	    !has_tempfile(helped))
 		seq_closed(s, helped);
+}
+
+/* Returns 1 if the entry has begun, and more than local work is left of it. */
+static int
+is_cut_short(const struct sched_entry *j)
+{
+	if (j->state < STATE_OPENING || j->state == STATE_DONE)
+		return j->state == STATE_LOOKUP;
+	if (sched_link_is_empty(&j->queue))
+		return 1;
+	return j->kind == KIND_FILE ? j->step != OP_END : j->step < OP_BEGIN;
+}
+
+/* A directory, or a link, is asked for again from its first request on. */
+static void
+repeat_requests(struct sched *s, struct sched_entry *j)
+{
+	sched_link_remove(&j->queue);
+	j->dir.mkdir_lost = j->kind == KIND_DIR;
+	if (j->source.eof)
+		schedule_step(s, j, OP_END);	/* All names were listed. */
+	else
+		schedule_step(s, j, seq_first(s, j));
+}
+
+static void
+restart_file(struct sched *s, struct sched_entry *j)
+{
+	sched_link_remove(&j->queue);
+	sched_link_remove(&j->pending_link);
+	tempfile_sched_drop(s, j);
+	j->handle = (struct sched_handle){ .state = HANDLE_CLOSED };
+	if (j->verify != NULL)
+		j->verify->is_reading_back = 0;
+	if (s->interrupted) {
+		raise_outcome(j, OUTCOME_FAILED);
+		schedule_step(s, j, OP_RESTART);
+		return;
+	}
+	j->outcome = OUTCOME_RESTART;
+	j->restart.reason = RESTART_CONNS_LOST;
+	j->restart.exclude_conns = 0;
+	schedule_step(s, j, OP_RESTART);
+}
+
+void
+failover_all_lost(struct sched *s)
+{
+	struct sched_entry *j;
+	struct sched_link *l;
+	unsigned int i;
+
+	forget_requests(s, SCHED_CONNS_ALL);
+	for (i = 0; i < s->nconns; i++)
+		stripe_forget(s, i);
+	for (l = s->walk.next; l != &s->walk; l = l->next) {
+		j = entry_of_walk(l);
+		sched_conn_move(s, j, 0);
+		if (!is_cut_short(j))
+			continue;
+		if (j->kind == KIND_FILE)
+			restart_file(s, j);
+		else
+			repeat_requests(s, j);
+	}
+	if (s->late_truncate == LATE_TRUNCATE_ASKED)
+		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	s->env.established = s->env.writable = 1;
+	s->last_conn = 0;
 }
 
 int

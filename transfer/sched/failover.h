@@ -24,7 +24,11 @@
  * Requests that change a file by its name use connection 0. What remains is the
  * mtime, which multihost.h verifies.
  *
- * Connection 0 is never lost: with it the transfer ends.
+ * If connection 0 is lost, so is the transfer, unless the caller makes a new
+ * one (SCHED_CONNS_ALL). Then nothing is left that another connection could
+ * take over: each file that has begun restarts, and the caller compares the
+ * target, which may have any part of the file. A directory or a link is asked
+ * for again.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -35,6 +39,7 @@
 #include "sched-action.h"
 
 void	failover_conn_lost(struct sched *, unsigned int conn);
+void	failover_all_lost(struct sched *);
 
 /*
  * The next step of a file needs a handle, which was lost: changes the step to

@@ -14,7 +14,11 @@
 void
 multihost_note_unconfirmed(struct sched_entry *j)
 {
-	j->hosts->unconfirmed_writes = 1;
+	if (j->hosts == NULL && (j->hosts = calloc(1, sizeof(*j->hosts))) ==
+	    NULL)
+		raise_outcome(j, OUTCOME_FAILED);
+	else
+		j->hosts->unconfirmed_writes = 1;
 }
 
 int

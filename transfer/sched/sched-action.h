@@ -12,11 +12,13 @@
 #ifndef HAYATE_SCHED_ACTION_H
 #define HAYATE_SCHED_ACTION_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "tempfile.h"
 
 #define SCHED_CONNS_MAX	32		/* at most; a bit for each */
+#define SCHED_CONNS_ALL	UINT_MAX	/* of sched_conn_lost() */
 
 struct sched;			/* private to scheduler.c: one per tree */
 struct sched_entry;	/* likewise: one file, or half a directory */

@@ -56,6 +56,8 @@ struct sched_link {
  * continues in place; if a connection is lost that had some of its bytes; and
  * if the reply to OP_FSTAT_TYPE shows that it is a device.
  *
+ * If all connections are lost, every state from OPENING on may lead to QUEUED.
+ *
  * Directories and messages have only QUEUED, OPENING and DONE.
  */
 enum entry_state {
@@ -171,7 +173,8 @@ enum restart_reason {
 	RESTART_TARGET_REPLACED,/* by another file, before it was reopened */
 	RESTART_CANNOT_REOPEN,	/* a file that we made, and remove first */
 	RESTART_NEEDS_CONN_0,	/* it has to be truncated as it is opened */
-	RESTART_TEMPFILE	/* the file is written in place instead */
+	RESTART_TEMPFILE,	/* the file is written in place instead */
+	RESTART_CONNS_LOST	/* all of them, in whatever state it was */
 };
 
 /* A restart, and what it leaves to the next attempt */
@@ -246,6 +249,7 @@ struct sched_dir {
 	int	 is_listing;		/* more names may arrive */
 	int	 children_complete;	/* all were added */
 	int	 existed;		/* MKDIR failed: it was there before */
+	int	 mkdir_lost;		/* an earlier MKDIR may have made it */
 };
 
 /*

@@ -208,7 +208,7 @@ static int
 on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
 	if (r->result != RESULT_OK) {
-		if (j->dir_end != NULL)
+		if (j->dir_end != NULL && !j->dir.mkdir_lost)
 			j->dir_end->dir.existed = 1;
 		schedule_step(s, j, s->conf.cross ? OP_STAT_DEST : OP_STAT);
 	} else

@@ -572,7 +572,9 @@ sched_info(const struct sched_entry *j)
 	return (struct sched_info){ .kind = j->kind, .user = j->user,
 	    .owner = j->owner, .pending_children = j->dir.pending_children,
 	    .has_failed = j->outcome == OUTCOME_FAILED,
-	    .restarts = j->outcome == OUTCOME_RESTART, .is_whole = is_whole(j),
+	    .restarts = j->outcome == OUTCOME_RESTART,
+	    .restarts_after_loss = j->outcome == OUTCOME_RESTART &&
+	    j->restart.reason == RESTART_CONNS_LOST, .is_whole = is_whole(j),
 	    .identity_pending = j->handle.identity_pending,
 	    .must_open_trunc = j->restart.open_trunc,
 	    .unconfirmed_writes = multihost_has_unconfirmed(j),
@@ -699,7 +701,10 @@ sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 void
 sched_conn_lost(struct sched *s, unsigned int conn)
 {
-	failover_conn_lost(s, conn);
+	if (conn == SCHED_CONNS_ALL)
+		failover_all_lost(s);
+	else
+		failover_conn_lost(s, conn);
 }
 
 unsigned int

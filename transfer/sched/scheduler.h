@@ -79,6 +79,7 @@ struct sched_info {
 	int	 has_failed;
 	/* after it is closed, unless interrupted */
 	int	 restarts;
+	int	 restarts_after_loss;	/* likewise: of SCHED_CONNS_ALL */
 	/*
 	 * The source was read to its end, no data is missing, and the file has
 	 * neither failed nor restarts.
@@ -145,6 +146,11 @@ void	sched_dump(const struct sched *, void (*print)(void *arg, void *user,
  * extents are assigned to other connections. Do not hand in replies of it any
  * more, forget the handles that it had, and clear its bits in struct sched_env
  * before the next sched_update().
+ *
+ * With SCHED_CONNS_ALL: all connections are lost, also that to the target of a
+ * copy between two servers, and a new connection 0 is there. Every file that
+ * has begun and is not done restarts (restarts_after_loss). A directory is made
+ * and listed again: names that it brings a second time must not be added.
  */
 void	sched_conn_lost(struct sched *, unsigned int conn);
 

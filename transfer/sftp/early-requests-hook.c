@@ -295,6 +295,17 @@ early_requests_begin(int fd)
 	return 1;
 }
 
+void
+early_requests_forget(int fd)
+{
+	if (fd != state.fd)
+		return;
+	state.is_sent = 0;
+	sshbuf_free(state.ready);
+	state.ready = NULL;
+	early_requests_none();
+}
+
 /* Returns 1 if the file that was sent is the one that lies there. */
 static int
 source_is_unchanged(void)

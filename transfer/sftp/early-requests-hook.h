@@ -62,6 +62,9 @@ int	early_requests_offer(int fd);
  */
 int	early_requests_begin(int fd);
 
+/* Another connection is at the descriptor: what is there is not its own. */
+void	early_requests_forget(int fd);
+
 /*
  * A request without its length is going to be sent. Returns 1 if it is not to
  * be: its reply is there. If it has a reply and has to be sent as well, it gets

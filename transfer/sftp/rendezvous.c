@@ -23,6 +23,20 @@
 
 #include "rendezvous.h"
 
+static int wants_retry;
+
+void
+rendezvous_want_retry(void)
+{
+	wants_retry = 1;
+}
+
+int
+rendezvous_wants_retry(void)
+{
+	return wants_retry;
+}
+
 #ifdef __linux__
 
 #include <sys/mman.h>
@@ -33,6 +47,8 @@
 #define CLIENT_HELLO	"hayate=wants/"		/* kind and descriptors */
 #define SERVER_OFFER	"hayate=at/"	/* streams, two descriptors, kind */
 #define LOGIN	"hayate=login/"		/* number of the host */
+#define HOLD	"hayate=hold/"
+#define AGAIN	"hayate=again/"
 
 #define BACKLOG	16			/* more channels than are asked for */
 
@@ -119,9 +135,10 @@ rendezvous_is_stock(int fd)
 void
 rendezvous_announce(int fd, int channels, int memory, int requests)
 {
+	const char *kinds = wants_retry ? "NC" : "nc";
 	char what[48];
 
-	snprintf(what, sizeof(what), "%c%d/%d/%d", channels ? 'c' : 'n', fd,
+	snprintf(what, sizeof(what), "%c%d/%d/%d", kinds[channels != 0], fd,
 	    memory, requests);
 	(void)name_socket(fd, CLIENT_HELLO, what);
 }
@@ -134,9 +151,11 @@ rendezvous_client_wants(void)
 
 	if (read_peer_name(STDIN_FILENO, CLIENT_HELLO, rest) == -1)
 		return 0;
-	what = strchr(rest, '/');
-	return RENDEZVOUS_CONNECTIONS | (what != NULL && what[1] == 'c' ?
-	    RENDEZVOUS_CHANNELS : 0);
+	if ((what = strchr(rest, '/')) == NULL)
+		return RENDEZVOUS_CONNECTIONS;
+	return RENDEZVOUS_CONNECTIONS | (what[1] == 'c' || what[1] == 'C' ?
+	    RENDEZVOUS_CHANNELS : 0) | (what[1] == 'C' || what[1] == 'N' ?
+	    RENDEZVOUS_RETRY : 0);
 }
 
 /* Opens a descriptor of the process that has the wish; -1: there is none. */
@@ -232,7 +251,7 @@ write_hosts(const char *hosts)
 }
 
 int
-rendezvous_listen(int streams, int alone, const char *hosts)
+rendezvous_listen(int streams, enum rendezvous_kind kind, const char *hosts)
 {
 	char what[48], rest[sizeof(struct sockaddr_un)];
 	int fd, at, names;
@@ -243,7 +262,7 @@ rendezvous_listen(int streams, int alone, const char *hosts)
 		return -1;
 	names = write_hosts(hosts);
 	snprintf(what, sizeof(what), "%d/%d/%d/%c", streams, at, names,
-	    alone ? 'a' : 'n');
+	    (int)kind);
 	if (name_socket(STDIN_FILENO, SERVER_OFFER, what) == -1) {
 		if (names != -1)
 			close(names);
@@ -283,11 +302,25 @@ struct server_offer {
 	char	 kind;
 };
 
+/* Offers of rendezvous_hold(), by descriptor: of two servers, at most */
+static struct {
+	int	 fd;
+	struct server_offer offer;
+} held[2] = { { .fd = -1 }, { .fd = -1 } };
+#define HELD_MAX	(sizeof(held) / sizeof(*held))
+
 static int
 read_offer(int fd, struct server_offer *o)
 {
 	char rest[sizeof(struct sockaddr_un)];
+	size_t i;
 
+	for (i = 0; i < HELD_MAX; i++) {
+		if (held[i].fd == fd) {
+			*o = held[i].offer;
+			return 0;
+		}
+	}
 	return read_peer_name(fd, SERVER_OFFER, rest) == 0 &&
 	    sscanf(rest, "%ld/%d/%d/%d/%c", &o->pid, &o->streams, &o->at,
 	    &o->names, &o->kind) == 5 && o->streams >= 0 ? 0 : -1;
@@ -298,7 +331,8 @@ rendezvous_offered_conns(int fd)
 {
 	struct server_offer o;
 
-	return read_offer(fd, &o) == 0 && o.at != -1 ? o.streams : -1;
+	return read_offer(fd, &o) == 0 && o.at != -1 &&
+	    o.kind != RENDEZVOUS_ONLY_RETRY ? o.streams : -1;
 }
 
 int
@@ -306,7 +340,7 @@ rendezvous_is_single(int fd)
 {
 	struct server_offer o;
 
-	return read_offer(fd, &o) == 0 && o.kind == 'a';
+	return read_offer(fd, &o) == 0 && o.kind == RENDEZVOUS_ALONE;
 }
 
 int
@@ -328,31 +362,96 @@ rendezvous_hosts(int fd, char *names, size_t len)
 	return n > 0 ? 0 : -1;
 }
 
-int
-rendezvous_connect(int fd, int host)
+/* Connects to the ssh with a name that says why, unless it is NULL. */
+static int
+connect_named(const struct server_offer *o, const char *what, const char *rest)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct server_offer o;
-	char number[16];
 	int s;
 
-	if (read_offer(fd, &o) == -1)
-		return -1;
-	snprintf(number, sizeof(number), "%d", host);
 	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s == -1)
 		return -1;
 	/* The kernel lets nobody pass but this user. */
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o.pid,
-	    o.at);
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o->pid,
+	    o->at);
 	/* The process ID may have passed to another process. */
-	if ((host >= 0 && name_socket(s, LOGIN, number) == -1) ||
+	if ((what != NULL && name_socket(s, what, rest) == -1) ||
 	    connect(s, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
-	    peer_process(s) != o.pid) {
+	    peer_process(s) != o->pid) {
 		close(s);
 		return -1;
 	}
 	return s;
+}
+
+int
+rendezvous_connect(int fd, int host)
+{
+	struct server_offer o;
+	char number[16];
+
+	if (read_offer(fd, &o) == -1)
+		return -1;
+	snprintf(number, sizeof(number), "%d", host);
+	return connect_named(&o, host >= 0 ? LOGIN : NULL, number);
+}
+
+int
+rendezvous_hold(int fd)
+{
+	struct server_offer o;
+	size_t i;
+	int s;
+
+	if (read_offer(fd, &o) == -1 || o.at == -1 || o.kind ==
+	    RENDEZVOUS_ALONE || (s = connect_named(&o, HOLD, "")) == -1)
+		return -1;
+	rendezvous_forget(fd);
+	for (i = 0; i < HELD_MAX; i++) {
+		if (held[i].fd == -1) {
+			held[i].fd = fd;
+			held[i].offer = o;
+			return s;
+		}
+	}
+	close(s);
+	return -1;
+}
+
+int
+rendezvous_again(int fd)
+{
+	struct server_offer o;
+
+	return read_offer(fd, &o) == -1 ? -1 : connect_named(&o, AGAIN, "");
+}
+
+void
+rendezvous_forget(int fd)
+{
+	size_t i;
+
+	for (i = 0; i < HELD_MAX; i++) {
+		if (held[i].fd == fd)
+			held[i].fd = -1;
+	}
+}
+
+int
+rendezvous_is_hold(int fd)
+{
+	char rest[sizeof(struct sockaddr_un)];
+
+	return read_peer_name(fd, HOLD, rest) == 0;
+}
+
+int
+rendezvous_is_again(int fd)
+{
+	char rest[sizeof(struct sockaddr_un)];
+
+	return read_peer_name(fd, AGAIN, rest) == 0;
 }
 
 #else /* !__linux__ */
@@ -397,10 +496,10 @@ rendezvous_client_wants(void)
 }
 
 int
-rendezvous_listen(int streams, int alone, const char *hosts)
+rendezvous_listen(int streams, enum rendezvous_kind kind, const char *hosts)
 {
 	(void)streams;
-	(void)alone;
+	(void)kind;
 	(void)hosts;
 	return -1;
 }
@@ -453,6 +552,40 @@ rendezvous_connect(int fd, int host)
 	(void)fd;
 	(void)host;
 	return -1;
+}
+
+int
+rendezvous_hold(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+void
+rendezvous_forget(int fd)
+{
+	(void)fd;
+}
+
+int
+rendezvous_is_hold(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+rendezvous_again(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+int
+rendezvous_is_again(int fd)
+{
+	(void)fd;
+	return 0;
 }
 
 #endif

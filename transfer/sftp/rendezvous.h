@@ -45,9 +45,13 @@ int	rendezvous_is_stock(int fd);
 /*
  * In scp and sftp, before ssh has logged in: this process can use further
  * connections, and "channels": more channels as well. "memory" and "requests"
- * are descriptors that ssh may have, or -1.
+ * are descriptors that ssh may have, or -1. After rendezvous_want_retry() it
+ * also tells ssh that it wants a new login if the connection is lost
+ * (reconnect-hook.h).
  */
 void	rendezvous_announce(int fd, int channels, int memory, int requests);
+void	rendezvous_want_retry(void);
+int	rendezvous_wants_retry(void);
 
 /* In ssh: return those descriptors, which the caller closes, or -1. */
 int	rendezvous_memory_fd(void);
@@ -56,16 +60,21 @@ int	rendezvous_requests_fd(void);
 /* In ssh: whether there is a wish, and one for channels */
 #define RENDEZVOUS_CONNECTIONS	1
 #define RENDEZVOUS_CHANNELS	2
+#define RENDEZVOUS_RETRY	4	/* a new login after a loss */
 int	rendezvous_client_wants(void);
 
 /*
  * In ssh: if there is a wish, returns a socket that listens, which the caller
  * closes, and tells how it is reached and "streams", the number of connections
- * that the user wants, which 0 leaves to scp. Otherwise returns -1. "alone":
- * the user wants more than one, but the login cannot be made again. "hosts":
+ * that the user wants, which 0 leaves to scp. Otherwise returns -1. "hosts":
  * the names of all, with the first, with commas between; NULL: there is one.
  */
-int	rendezvous_listen(int streams, int alone, const char *hosts);
+enum rendezvous_kind {
+	RENDEZVOUS_MORE = 'n',	/* more channels or connections can be had */
+	RENDEZVOUS_ALONE = 'a',	/* likewise, but no login can be repeated */
+	RENDEZVOUS_ONLY_RETRY = 'r'	/* nothing but a new login */
+};
+int	rendezvous_listen(int streams, enum rendezvous_kind, const char *hosts);
 
 /*
  * In ssh: publishes only that the user wants more connections that cannot be
@@ -84,6 +93,10 @@ int	rendezvous_is_client(int fd);
  * first; -1 if it asks for a channel.
  */
 int	rendezvous_host_number(int fd);
+
+/* In ssh: return 1 if the socket was made by rendezvous_hold() or _again(). */
+int	rendezvous_is_hold(int fd);
+int	rendezvous_is_again(int fd);
 
 /*
  * In scp and sftp: returns how many connections the user of the ssh behind "fd"
@@ -106,5 +119,23 @@ int	rendezvous_hosts(int fd, char *names, size_t len);
  * channel; or -1. It is non-blocking.
  */
 int	rendezvous_connect(int fd, int host);
+
+/*
+ * In scp and sftp: asks the ssh behind "fd" to outlive its connection, and to
+ * start another ssh for each rendezvous_again() then. What it has
+ * offered is remembered, because another ssh will be behind "fd". Returns a
+ * socket, which the caller closes when it needs no new login any more; or -1:
+ * ssh cannot do that. rendezvous_forget() forgets the offer: "fd" belongs to
+ * another ssh now.
+ */
+int	rendezvous_hold(int fd);
+void	rendezvous_forget(int fd);
+
+/*
+ * After rendezvous_hold(): as rendezvous_connect() to the first host, for the
+ * connection that takes the place of the lost one, and with whose end that ssh
+ * ends.
+ */
+int	rendezvous_again(int fd);
 
 #endif /* HAYATE_RENDEZVOUS_H */

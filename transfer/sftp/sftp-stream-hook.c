@@ -219,9 +219,9 @@ stream_is_lost(const struct sftp_stream *l)
 static void
 lose_stream(struct sftp_stream *l, const char *what, const char *why)
 {
-	if (!l->conf.may_end)
+	if (!l->conf.may_end && !l->conf.may_be_replaced)
 		stream_fatal(l, "%s%s", what, why);
-	debug("a channel ended: %s%s", what, why);
+	debug("a connection ended: %s%s", what, why);
 	l->lost = 1;
 	sshbuf_reset(l->out);
 }

@@ -12,7 +12,7 @@
  *
  * The descriptors are non-blocking from stream_new() to stream_free(). Errors
  * of the connection are fatal, as they are in upstream, after "before_fatal";
- * but one that "may_end" is only lost.
+ * but one that "may_end" or "may_be_replaced" is only lost.
  *
  * Main thread only.
  */
@@ -35,6 +35,7 @@ struct sftp_stream;
 struct sftp_stream_conf {
 	int	fd_in, fd_out;
 	int	may_end;		/* and the process goes on; a socket */
+	int	may_be_replaced;	/* its loss is not fatal (--retry) */
 	void	(*before_fatal)(void *);	/* NULL: nothing */
 	void	*arg;
 	struct replies *replies;	/* of the connection; NULL: its own */

@@ -110,9 +110,10 @@ verify_run_source_opened(struct file *file)
 /* Begin and end */
 
 static int
-verifies_files(const struct transfer *t)
+verifies_file(const struct transfer *t, const struct file *file)
 {
-	return t->dest_stream == NULL && (t->resume || longopt_verifies());
+	return t->dest_stream == NULL && (t->resume || longopt_verifies() ||
+	    file->restarted_after_loss);
 }
 
 void
@@ -136,18 +137,22 @@ verify_run_start(struct transfer *t)
 int
 verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
+	int is_retry = file->restarted_after_loss;
+	/* The server may still execute what was in flight when it was lost. */
+	int is_unsure = is_retry && sched_info(j).unconfirmed_writes &&
+	    server_has_hashes(t->server);
 	const struct verify_fsm_conf conf = { .put = t->ops->is_put,
-	    .resume = t->keeps_target && !file->from_scratch,
-	    .truncates = longopt_get()->resume,
-	    .checksum = longopt_get()->checksum,
-	    .strict = longopt_verifies(), .preserve = t->preserve,
+	    .resume = (t->keeps_target || is_retry) && !file->from_scratch,
+	    .truncates = longopt_get()->resume || is_retry,
+	    .checksum = longopt_get()->checksum || is_unsure,
+	    .strict = longopt_verifies(), .preserve = t->preserve && !is_retry,
 	    .now = time(NULL) };
 	struct verify_end source;
 	struct verification *c;
 	int is_known = t->ops->is_put ||
 	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0;
 
-	if (!verifies_files(t))
+	if (!verifies_file(t, file))
 		return 0;
 	file->verification = c = xcalloc(1, sizeof(*c));
 	c->begun_us = clock_us();
@@ -669,8 +674,10 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 		    c->temp_number, 0);
 		return;
 	}
-	file_info(file, "temporary file \"%s\" belongs to a different source; "
-	    "starting over", c->temp_name);
+	/* After a loss it may be our own, with holes. */
+	if (!file->restarted_after_loss)
+		file_info(file, "temporary file \"%s\" belongs to a different "
+		    "source; starting over", c->temp_name);
 	c->compares_temp = 0;
 }
 

@@ -1,0 +1,228 @@
+#!/usr/bin/env bats
+# Needs: hayate stock
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# --retry TIME of scp and sftp: a copy that has lost its connection logs in again and
+# goes on (transfer/reconnect-hook.h, ssh/relogin-hook.h). MaxRate makes copies last.
+
+load helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	sshd_up hayate
+	sshd_up stock
+	sshd_up hayate:other
+	sshd_up hayate:limited "MaxRate 4M"
+	head -c 40000000 /dev/urandom >bulk
+	mkdir -p tree/a/b tree/c
+	head -c 12000000 /dev/urandom | split -a 3 -b 6000 - tree/f
+	mv tree/fa* tree/a/b
+	mv tree/fb* tree/c
+}
+
+teardown_file() { sshd_down; }
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+}
+
+# bats shows it if the test has failed
+teardown() { [ ! -e out ] || tail -n 20 out; }
+
+# cut_connections NAME: ends all sessions of the server, as a lost network would
+cut_connections() {
+	local pids
+	pids=$(pgrep -P "$(cat "$(sshd_dir "$1")/pid")") || return 1
+	# shellcheck disable=SC2086 # numbers
+	kill -9 $pids $(pgrep -P "${pids//$'\n'/,}") 2>/dev/null || :
+}
+
+# cut_server NAME: ends the server and all its sessions
+cut_server() {
+	local pids
+	pids=$(pgrep -P "$(cat "$(sshd_dir "$1")/pid")") || :
+	sshd_down "$1"
+	# shellcheck disable=SC2086 # numbers
+	kill -9 $pids $(pgrep -P "${pids//$'\n'/,}") 2>/dev/null || :
+}
+
+# copy_with_cuts N NAME ARG...: runs copy ARG..., and cuts the connections N times, every
+# $CUT_AFTER seconds. The output is in "out", the status is the result.
+copy_with_cuts() {
+	local n=$1 name=$2 pid
+	shift 2
+	copy "$@" >out 2>&1 &
+	pid=$!
+	for ((; n > 0; n--)); do
+		sleep "${CUT_AFTER-0.8}"
+		kill -0 "$pid" 2>/dev/null || break
+		cut_connections "$name" || :
+	done
+	wait "$pid"
+}
+
+# count_cuts: prints how often the copy has lost its connection
+count_cuts() { grep -c 'Connection lost; logging in again' out; }
+
+# sum_sent: prints the bytes that all connections have sent, of a copy with -v
+sum_sent() {
+	sed -n 's/^Transferred: sent \([0-9]*\), .*/\1/p' out | awk '{ n += $1 } END { print n + 0 }'
+}
+
+@test "an upload of a large file survives ten cuts, byte for byte" {
+	copy_with_cuts 10 hayate -o MaxRate=6M --retry 1m "$F/bulk" "hayate:$T/to"
+	(($(count_cuts) >= 5))
+	cmp "$F/bulk" to
+}
+
+@test "a download of a large file survives cuts, byte for byte" {
+	copy_with_cuts 5 limited --retry 1m "limited:$F/bulk" to
+	(($(count_cuts) >= 3))
+	cmp "$F/bulk" to
+}
+
+@test "an upload over an older, longer file survives cuts, with and without hashes" {
+	head -c 50000000 /dev/urandom >to
+	copy_with_cuts 4 hayate -o MaxRate=8M --retry 1m "$F/bulk" "hayate:$T/to"
+	(($(count_cuts) >= 3))
+	cmp "$F/bulk" to
+	head -c 50000000 /dev/urandom >to
+	copy_with_cuts 3 stock -o MaxRate=16M --retry 1m "$F/bulk" "stock:$T/to"
+	(($(count_cuts) >= 2))
+	cmp "$F/bulk" to
+}
+
+@test "an upload of a tree survives ten cuts; what was complete is not sent again" {
+	copy_with_cuts 10 hayate -p -r -o MaxRate=2M --retry 1m "$F/tree" "hayate:$T/to"
+	(($(count_cuts) >= 3))
+	diff -r "$F/tree" to
+	diff <(cd "$F/tree" && find . -printf '%p %m %T@\n' | sed 's/[.][0-9]*$//' | sort) \
+	    <(cd to && find . -printf '%p %m %T@\n' | sed 's/[.][0-9]*$//' | sort)
+	# The tree has 12 MB, and at most 1.25 are in flight. If each attempt sent all
+	# again, 24 MB would be sent.
+	rm -r to
+	CUT_AFTER=2 copy_with_cuts 4 hayate -v -p -r -o MaxRate=1500K --retry 1m "$F/tree" "hayate:$T/to"
+	diff -r "$F/tree" to
+	(($(sum_sent) > 12000000 && $(sum_sent) < 18000000)) || { sum_sent; false; }
+}
+
+@test "a download of a tree survives cuts, also while it is listed" {
+	copy_with_cuts 10 limited -p -r --retry 1m "limited:$F/tree" to
+	(($(count_cuts) >= 3))
+	diff -r "$F/tree" to
+	fails grep -q 'listed twice' out
+}
+
+@test "a copy between two servers survives cuts of either" {
+	copy_with_cuts 3 limited -3 -r --retry 1m "limited:$F/tree" "other:$T/to"
+	(($(count_cuts) >= 2))
+	diff -r "$F/tree" to
+	copy_with_cuts 3 other -3 --retry 1m "limited:$F/bulk" "other:$T/bulk"
+	(($(count_cuts) >= 2))
+	cmp "$F/bulk" bulk
+}
+
+@test "several connections: all are lost, and all come back" {
+	copy_with_cuts 4 hayate -v -j 3 -o MaxRate=8M --retry 1m "$F/bulk" "hayate:$T/to"
+	(($(count_cuts) >= 2))
+	cmp "$F/bulk" to
+	[ "$(ls)" = $'out\nto' ]
+	grep -q 'there are 3 connections' out
+}
+
+@test "sftp goes on with its commands after a cut" {
+	printf '%s\n' "cd $T" 'mkdir d' "put $F/bulk d/one" 'rename d/one d/two' \
+	    "get d/two back" 'bye' >commands
+	files -o MaxRate=8M --retry 1m -b commands hayate >out 2>&1 &
+	sleep 1.2
+	cut_connections hayate
+	wait $!
+	(($(count_cuts) == 1))
+	cmp "$F/bulk" d/two
+	cmp "$F/bulk" back
+}
+
+@test "the copy waits for a server that is restarted" {
+	local port pid
+	port=$(sshd_port hayate)
+	copy -o MaxRate=8M --retry 1m "$F/bulk" "hayate:$T/to" >out 2>&1 &
+	pid=$!
+	sleep 1
+	cut_server hayate
+	sleep 2
+	sshd_up hayate "Port $port"
+	wait "$pid"
+	cmp "$F/bulk" to
+	(($(count_cuts) >= 1))
+	grep -qE 'Connected again after [1-9][0-9]* seconds' out
+}
+
+@test "after TIME the copy ends as without --retry" {
+	local status=0 pid
+	copy -o MaxRate=8M --retry 2 "$F/bulk" "hayate:$T/to" >out 2>&1 &
+	pid=$!
+	sleep 1
+	cut_server hayate
+	wait "$pid" || status=$?
+	sshd_up hayate
+	[ "$status" = 255 ]
+	grep -q 'Connection closed' out
+	poll 5 fails pgrep -f "$T/to"
+}
+
+@test "without --retry a lost connection ends the copy as before" {
+	run copy_with_cuts 1 hayate -o MaxRate=8M "$F/bulk" "hayate:$T/to"
+	[ "$status" = 255 ]
+	fails grep -q 'logging in again' out
+}
+
+@test "what --retry cannot do is refused" {
+	local word
+	for word in 0 x -1 1y ''; do
+		run copy --retry "$word" "$F/bulk" "hayate:$T/to"
+		[ "$status" = 1 ]
+		[[ $output = *"--retry"* ]]
+	done
+	run copy -O --retry 1m "$F/bulk" "hayate:$T/to"
+	[ "$status" = 1 ]
+	run copy -R --retry 1m "hayate:$F/bulk" "stock:$T/to"
+	[ "$status" = 1 ]
+	run files -D /bin/true --retry 1m
+	[ "$status" = 1 ]
+}
+
+@test "a copy with --retry that loses nothing leaves no process" {
+	copy --retry 1m "$F/tree/a/b/faaa" "hayate:$T/to" >out 2>&1
+	[ ! -s out ]
+	cmp "$F/tree/a/b/faaa" to
+	fails pgrep -f "$T/to"
+}
+
+@test "kill -9 of scp leaves no process, also after a cut" {
+	local n pid
+	for n in 0 1; do
+		copy -o MaxRate=8M --retry 1m "$F/bulk" "hayate:$T/to.$n" >out 2>&1 &
+		pid=$!
+		sleep 1
+		if ((n)); then cut_connections hayate; sleep 1; fi
+		kill -9 "$pid"
+		wait "$pid" || :
+		poll 5 fails pgrep -f "$T/to.$n"
+	done
+}
+
+@test "where the login prompted, one line says so, and a lost connection ends the copy" {
+	local status=0 pid
+	require_passphrase
+	"$(bin scp)" -S "$(bin ssh)" -F c -o BatchMode=no -o MaxRate=8M --retry 1m \
+	    "$F/bulk" "hayate:$T/to" >out 2>&1 3>&- &
+	pid=$!
+	sleep 3
+	cut_connections hayate
+	wait "$pid" || status=$?
+	grep -q 'cannot log in again without a prompt' out
+	[ "$status" = 255 ]
+}

@@ -1,0 +1,73 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * reconnect-hook: --retry TIME of scp and sftp. A copy that has lost its
+ * connection waits, logs in again, and goes on.
+ *
+ * The ssh that scp started outlives its connection (relogin-hook.h) and starts
+ * another one for each attempt, which asks nobody. Attempts have growing pauses
+ * between them, up to RETRY_PAUSE_MAX_S, and end after TIME. The socket to the
+ * new ssh gets the descriptor of the old one, so upstream's functions, which
+ * keep that number, need not know.
+ *
+ * With the connection all others of the copy are given up, and those to the
+ * second server of scp -3. transfer-hook.c restarts the files that were not
+ * done (SCHED_CONNS_ALL): what is there of them is compared as with --resume,
+ * and the rest is copied. Files that are done are not looked at again.
+ *
+ * A connection that is lost between two transfers, or during a command of sftp
+ * that copies nothing, ends the program as before.
+ *
+ * Main thread only. Linux only, as rendezvous.h; elsewhere, and if the login
+ * prompted the user, one line says that the copy ends with its connection.
+ */
+
+#ifndef HAYATE_RECONNECT_HOOK_H
+#define HAYATE_RECONNECT_HOOK_H
+
+struct server;
+
+/* Pauses between attempts in seconds: the first one, and the longest */
+#define RETRY_PAUSE_S		1
+#define RETRY_PAUSE_MAX_S	60
+
+/* The state of one transfer. All 0: a lost connection ends the copy. */
+struct reconnect {
+	int	 is_possible;
+	/* the server; of scp -3 also that of the target */
+	struct {
+		struct server *server;
+		int	 hold;		/* of rendezvous_hold() */
+	} conn[2];
+	int	 nconns;
+	void	(*sigpipe)(int);	/* what SIGPIPE did before */
+};
+
+/* When options are read: --retry "time", and the same in seconds */
+void	reconnect_want(const char *time, int seconds);
+
+/*
+ * A transfer begins: with --retry, asks each ssh to stay. "dest" is NULL unless
+ * two servers are involved. A login that cannot be repeated is reported once.
+ */
+void	reconnect_begin(struct reconnect *, struct server *,
+    struct server *dest);
+
+/* The transfer ends: from here on each ssh ends with its connection. */
+void	reconnect_end(struct reconnect *);
+
+/* Returns 1 between these two if a lost connection can be replaced. */
+int	reconnect_is_possible(const struct reconnect *);
+
+/*
+ * A connection is lost, and all streams of the transfer are freed. Logs in
+ * again, to both servers if there are two, until that succeeds. Returns 0: the
+ * descriptors of struct server_conn lead to new SFTP sessions. Returns -1 if
+ * the time is over, ssh has ended, or the user has interrupted.
+ */
+int	reconnect_wait(struct reconnect *);
+
+#endif /* HAYATE_RECONNECT_HOOK_H */
