@@ -40,6 +40,7 @@ blocksum_new(uint64_t off, uint64_t len, uint32_t block)
 	x->end = len < UINT64_MAX - off ? off + len : UINT64_MAX;
 	x->is_whole = block == 0;
 	x->block = x->is_whole ? UINT64_MAX : block;
+	x->sha = sha256_new();
 	x->sums = xcalloc(len / x->block + 1, BLOCKSUM_LEN);
 	return x;
 }
@@ -57,9 +58,7 @@ blocksum_free(struct blocksum *x)
 static int
 begin_block(struct blocksum *x)
 {
-	if (x->sha == NULL && (x->sha = sha256_new()) == NULL)
-		return -1;
-	return sha256_begin(x->sha);
+	return sha256_begin(x->sha, MINIMUM(x->block, x->end - x->off));
 }
 
 static int

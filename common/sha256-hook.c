@@ -76,8 +76,14 @@ static struct {
 	FOR_EACH_FUNCTION(DECLARE_POINTER)
 } libcrypto = { FOR_EACH_FUNCTION(LINKED) };
 
+/*
+ * libcrypto is loaded for the bytes after these. The portable code hashes them
+ * in the 2 ms that libcrypto takes until its first hash.
+ */
+#define FEW_BYTES	(512 * 1024)
+
 struct sha256 {
-	EVP_MD_CTX *ctx;		/* NULL: without libcrypto */
+	EVP_MD_CTX *ctx;		/* NULL: without libcrypto so far */
 	SHA2_CTX portable;
 };
 
@@ -99,18 +105,24 @@ load_libcrypto(void)
 	return handle == NULL FOR_EACH_FUNCTION(IS_MISSING) ? -1 : 0;
 }
 
+/* Returns 1 if libcrypto is to compute a hash of "len" bytes. */
 static int
-has_libcrypto(void)
+use_libcrypto(uint64_t len)
 {
-	static enum { UNKNOWN, LOADED, MISSING } state;
+	static enum { NOT_TRIED, LOADED, MISSING } state;
+	static uint64_t few = FEW_BYTES;	/* what is left of them */
 
-	if (state == UNKNOWN) {
-		state = libcrypto.EVP_sha256 != NULL ||
-		    load_libcrypto() == 0 ? LOADED : MISSING;
-		if (state == MISSING)
-			verbose("hashing takes longer, without libcrypto: %s",
-			    dlerror());
+	if (state != NOT_TRIED)
+		return state == LOADED;
+	if (libcrypto.EVP_sha256 == NULL && len <= few) {
+		few -= len;
+		return 0;
 	}
+	state = libcrypto.EVP_sha256 != NULL || load_libcrypto() == 0 ?
+	    LOADED : MISSING;
+	if (state == MISSING)
+		verbose("hashing takes longer, without libcrypto: %s",
+		    dlerror());
 	return state == LOADED;
 }
 
@@ -128,16 +140,7 @@ report_failure(void)
 struct sha256 *
 sha256_new(void)
 {
-	struct sha256 *x = xcalloc(1, sizeof(*x));
-
-	if (has_libcrypto() &&
-	    (libcrypto.OPENSSL_init_crypto(INIT_OPTIONS, NULL) != 1 ||
-	    (x->ctx = libcrypto.EVP_MD_CTX_new()) == NULL)) {
-		report_failure();
-		free(x);
-		return NULL;
-	}
-	return x;
+	return xcalloc(1, sizeof(struct sha256));
 }
 
 void
@@ -148,14 +151,24 @@ sha256_free(struct sha256 *x)
 	free(x);
 }
 
-int
-sha256_begin(struct sha256 *x)
+static int
+begin_with_libcrypto(struct sha256 *x)
 {
-	if (x->ctx == NULL)
-		SHA256Init(&x->portable);
-	else if (libcrypto.EVP_DigestInit_ex(x->ctx, libcrypto.EVP_sha256(),
-	    NULL) != 1)
+	if (x->ctx == NULL &&
+	    libcrypto.OPENSSL_init_crypto(INIT_OPTIONS, NULL) == 1)
+		x->ctx = libcrypto.EVP_MD_CTX_new();
+	if (x->ctx == NULL || libcrypto.EVP_DigestInit_ex(x->ctx,
+	    libcrypto.EVP_sha256(), NULL) != 1)
 		return report_failure();
+	return 0;
+}
+
+int
+sha256_begin(struct sha256 *x, uint64_t len)
+{
+	if (use_libcrypto(len))
+		return begin_with_libcrypto(x);
+	SHA256Init(&x->portable);
 	return 0;
 }
 

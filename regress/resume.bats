@@ -322,16 +322,17 @@ bad_libcrypto() {
 	truncate -s $((4 * MIB + 100)) f
 	head -c $((MIB + 1000)) /dev/urandom | dd of=f conv=notrunc status=none
 	head -c 5000 /dev/urandom | dd of=f bs=$MIB seek=3 conv=notrunc status=none
-	for n in 0 1 55 56 63 64 65 $((MIB - 1)) $MIB $((MIB + 1)) $((9 * MIB)); do
+	# The first hashes are computed before libcrypto is loaded.
+	for n in 600000 0 1 55 56 63 64 65 $((MIB - 1)) $MIB $((MIB + 1)) $((9 * MIB)); do
+		echo "0 $n 4096 4095"
 		echo "0 $n 0 $((4 * MIB))"
 		echo "77 $n 0 4095"
 		echo "$((3 * MIB - 3)) $n 300 $MIB"
 		echo "5 $n $((MIB / 2)) 65536"
 		echo "$((9 * MIB)) $n 4096 $MIB"
-		echo "0 $n 4096 4095"
 	done >cases
 	print_hashes f <cases >expected
-	[ "$(wc -l <expected)" = 66 ]
+	[ "$(wc -l <expected)" = 72 ]
 	grep -qx e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 expected
 	"$BUILD/hayate/blocksum-print" f <cases >got 2>log
 	cmp expected got
@@ -504,21 +505,26 @@ count_loaded() {
 	{ grep -l "calling init: .*/$1\$" loaded.* || :; } | wc -l
 }
 
-@test "scp, sftp and sftp-server load the libcrypto of ssh before they hash, and not otherwise" {
+@test "scp, sftp and sftp-server load the libcrypto of ssh to hash more than small files" {
 	find_libcrypto
-	make_noise f 9000
+	make_noise small 9000
+	make_noise f 600000
+	mkdir d
+	split -b 200000 f d/
 	set_server "$(bin sftp-server)"
 	[ "$(count_loaded libc.so.6 run_scp f "h:$T/g")" -ge 2 ]
 	[ "$(count_loaded "$LIBCRYPTO" run_scp f "h:$T/g")" = 0 ]
-	[ "$(count_loaded "$LIBCRYPTO" run_sftp "put f $T/h")" = 0 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_scp --checksum small "h:$T/g")" = 0 ]
 	[ "$(count_loaded "$LIBCRYPTO" run_scp --checksum f "h:$T/g")" = 2 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_scp --checksum -r d "h:$T/e")" = 2 ]
+	[ "$(count_loaded "$LIBCRYPTO" run_sftp "put f $T/h")" = 0 ]
 	[ "$(count_loaded "$LIBCRYPTO" run_sftp "reput f $T/h")" = 2 ]
 	run -0 readelf -p .note.dlopen "$(bin sftp-server)"
 	[[ $output = *"[{\"soname\":[\"$LIBCRYPTO\"],"* ]]
 }
 
 @test "a hash that libcrypto fails to compute is refused, and proves no file" {
-	make_noise f 100000
+	make_noise f 600000
 	bad_libcrypto
 	for BAD in init new begin add end; do
 		export BAD
