@@ -78,10 +78,11 @@ sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=prompted_put_cstring \
 	-Dsshpkt_putb=early_auth_put_signed -Dsshpkt_send=early_auth_send \
 	-Dverify_host_key=spawn_verify_host_key \
 	-Dload_hostkeys=known_hosts_load
-# cleanup-hook.c has the first function. early-session-hook.c inspects the data of the
-# third, bottleneck-ssh-hook.c prints its report after the loop, and early-requests-ssh-hook.c inspects
-# VERSION.
-clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
+# cleanup-hook.c has the first function, and relogin-hook.c the second, which the first
+# calls in clientloop.c. early-session-hook.c inspects the data of the fourth,
+# bottleneck-ssh-hook.c prints its report after the loop, and early-requests-ssh-hook.c
+# inspects VERSION.
+clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit -D_exit=relogin_exit \
 	-Dhostkeys_foreach=known_hosts_foreach \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
 	-Dchannel_free_all=bottleneck_ssh_free_all \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock
+# Needs: hayate stock path
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
@@ -225,4 +225,26 @@ sum_sent() {
 	wait "$pid" || status=$?
 	grep -q 'cannot log in again without a prompt' out
 	[ "$status" = 255 ]
+}
+
+# The connection stays as it is, but nothing arrives any more, as for a laptop asleep.
+@test "the copy goes on after a network that was gone for seconds" {
+	local P=y$$ pid
+	need_path
+	export SERVER_ADDRESS=10.77.0.2
+	"$LFP" up "$P" --rtt 20ms --rate 100mbit --queue 1MB 3>&-
+	IN_SERVER="ip netns exec lfp-$P-b" sshd_up hayate:far "ListenAddress 10.77.0.2"
+	IN_CLIENT="ip netns exec lfp-$P-a" copy -o ServerAliveInterval=1 --retry 1m \
+	    "$F/bulk" "$F/bulk" "far:$T" >out 2>&1 &
+	pid=$!
+	sleep 1.5
+	ip netns exec "lfp-$P-a" ip link set lfp0 down
+	sleep 6
+	ip netns exec "lfp-$P-a" ip link set lfp0 up
+	wait "$pid"
+	sshd_down far
+	"$LFP" down "$P"
+	cmp "$F/bulk" bulk
+	(($(count_cuts) == 1))
+	grep -q 'Timeout, server 10.77.0.2 not responding' out
 }

@@ -7,8 +7,7 @@
  * Takes the place of upstream's cleanup.c, and in ssh of the function of this
  * name in clientloop.c, which build-aux/overlay.mk renames: how a program ends
  * after fatal(). What report-hook.c and transfer-hook.c set as cleanup_first is
- * done before, and in ssh early_auth_cleanup(), extra_conn_cleanup() and
- * relogin_cleanup().
+ * done before, and in ssh early_auth_cleanup() and extra_conn_cleanup().
  */
 
 #include "includes.h"
@@ -21,7 +20,6 @@
 extern void	(*cleanup_first)(void) __attribute__((weak));
 extern void	early_auth_cleanup(void) __attribute__((weak));
 extern void	extra_conn_cleanup(void) __attribute__((weak));
-extern void	relogin_cleanup(void) __attribute__((weak));
 extern void	client_cleanup_exit(int) __attribute__((weak));
 
 void
@@ -33,8 +31,6 @@ cleanup_exit(int status)
 		early_auth_cleanup();
 	if (extra_conn_cleanup != NULL)
 		extra_conn_cleanup();
-	if (relogin_cleanup != NULL)
-		relogin_cleanup();
 	if (client_cleanup_exit != NULL)
 		client_cleanup_exit(status);
 	_exit(status);

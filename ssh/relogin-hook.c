@@ -59,23 +59,6 @@ duplicate(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-void
-relogin_begin(struct ssh *ssh, int listener)
-{
-	if (state.ssh != NULL)
-		return;
-	state.session = duplicate(STDIN_FILENO);
-	state.listener = duplicate(listener);
-	if (state.session == -1 || state.listener == -1)
-		return;
-	state.ssh = ssh;
-	spawn_note_host(ssh);
-	if (options.server_alive_interval == 0)
-		options.server_alive_interval = ALIVE_S;
-	/* upstream ends by exit() as well as by cleanup_exit() */
-	atexit(relogin_cleanup);
-}
-
 /* Returns 1 if the other end of a socket is closed, or there is none. */
 static int
 has_hung_up(int fd)
@@ -204,8 +187,9 @@ end_connection(void)
 	ssh_kill_proxy_command();
 }
 
-void
-relogin_cleanup(void)
+/* ssh is going to exit. Does not return if scp holds a socket. */
+static void
+outlive_connection(void)
 {
 	struct pollfd pfd[2];
 
@@ -224,4 +208,27 @@ relogin_cleanup(void)
 		reap_children();
 	}
 	_exit(state.status);
+}
+
+void
+relogin_begin(struct ssh *ssh, int listener)
+{
+	if (state.ssh != NULL)
+		return;
+	state.session = duplicate(STDIN_FILENO);
+	state.listener = duplicate(listener);
+	if (state.session == -1 || state.listener == -1)
+		return;
+	state.ssh = ssh;
+	spawn_note_host(ssh);
+	if (options.server_alive_interval == 0)
+		options.server_alive_interval = ALIVE_S;
+	atexit(outlive_connection);
+}
+
+void
+relogin_exit(int status)
+{
+	outlive_connection();
+	_exit(status);
 }

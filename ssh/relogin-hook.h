@@ -24,8 +24,8 @@
  * ssh knows how to log in. Nothing is repeated if a login would prompt the user
  * or if an argument or a file cannot be read again (spawn_can_reexec()).
  *
- * In ssh, main thread only. Called from extra-sessions-hook.c and, when ssh
- * ends, from cleanup-hook.c.
+ * In ssh, main thread only. Called from extra-sessions-hook.c, and by
+ * clientloop.c, in which build-aux/overlay.mk renames _exit().
  */
 
 #ifndef HAYATE_RELOGIN_HOOK_H
@@ -53,9 +53,9 @@ void	relogin_begin(struct ssh *, int listener);
 int	relogin_take(int sock);
 
 /*
- * ssh is going to exit. Returns at once unless scp holds a socket; otherwise
- * serves scp and does not return.
+ * In place of _exit(2) where upstream's clientloop.c ends ssh: if scp holds a
+ * socket, serves scp first. What ends by exit(3) comes here by atexit(3).
  */
-void	relogin_cleanup(void);
+void	relogin_exit(int status) __attribute__((noreturn));
 
 #endif /* HAYATE_RELOGIN_HOOK_H */
