@@ -54,7 +54,7 @@ int	relogin_take(int sock);
 
 /*
  * In place of _exit(2) where upstream's clientloop.c ends ssh: if scp holds a
- * socket, serves scp first. What ends by exit(3) comes here by atexit(3).
+ * socket, serves scp first. An exit(3) leads here as well, by atexit(3).
  */
 void	relogin_exit(int status) __attribute__((noreturn));
 
