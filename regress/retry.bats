@@ -126,9 +126,12 @@ sum_sent() {
 }
 
 @test "several connections: all are lost, and all come back" {
-	copy_with_cuts 4 hayate -v -j 3 -o MaxRate=8M --retry 1m "$F/bulk" "hayate:$T/to"
+	copy_with_cuts 4 hayate -v -j 3 -o MaxRate=8M --retry 1m --journal journal \
+	    "$F/bulk" "hayate:$T/to"
 	(($(count_cuts) >= 2))
 	cmp "$F/bulk" to
+	[ "$(jq -r '[.status, .retries] | @tsv' journal)" = $'ok\t'"$(count_cuts)" ]
+	rm journal
 	[ "$(ls)" = $'out\nto' ]
 	grep -q 'there are 3 connections' out
 }

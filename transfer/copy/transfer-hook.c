@@ -185,8 +185,7 @@ reset_for_restart(struct transfer *t, struct file *file,
 
 	debug2_f("restarting \"%s\", with at most %u files in flight",
 	    file->src, sched_stats(t->sched).limit);
-	file->restarted_after_loss |=
-	    sched_info(a->entry).restarts_after_loss;
+	file->losses += sched_info(a->entry).restarts_after_loss;
 	verify_run_forget(file);
 	file_close(t, file);
 	file_drop_messages(&file->messages[0]);

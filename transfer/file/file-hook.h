@@ -117,8 +117,8 @@ struct file {
 	struct verification *verification;	/* NULL: it is not, or ended */
 	uint64_t start_off;	/* the copy goes on at this offset */
 	int	 from_scratch;			/* what is there is not kept */
-	/* all connections were lost: what is there is compared */
-	int	 restarted_after_loss;
+	/* restarts by a lost connection; then the target is compared */
+	unsigned int losses;
 	const char *verified_by;		/* as for report_verified() */
 	uint64_t verified;		/* bytes */
 	int	 is_complete;		/* nothing was copied */

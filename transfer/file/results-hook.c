@@ -81,7 +81,7 @@ report_result(const struct transfer *t, const struct sched_entry *j,
 	    (sched_info(j).kind == KIND_FILE && !sched_info(j).is_whole);
 
 	report_verified(file->verified_by, file->verified,
-	    file->is_complete && !has_failed);
+	    file->is_complete && !has_failed, file->losses);
 	report_file(where, file->moved, file->ended_us - file->begun_us,
 	    has_failed ? -1 : 0);
 }
@@ -137,7 +137,7 @@ results_print(struct transfer *t, struct sched_entry *j, struct file *file)
 	if (t->single_file) {
 		server_add_moved(t->server, file->moved);
 		report_verified(file->verified_by, file->verified,
-		    file->is_complete && !file->failed);
+		    file->is_complete && !file->failed, file->losses);
 	}
 	results_report(t, j, file);
 	if (file->result != NULL)

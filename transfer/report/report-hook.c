@@ -85,6 +85,7 @@ static struct {
 	const char *how;		/* what was verified of it; NULL: not */
 	uint64_t verified;		/* so many bytes */
 	int	 skipped;		/* nothing had to be copied */
+	unsigned int losses;		/* restarts after a lost connection */
 	char	*line;			/* its object */
 	size_t	 room, len;
 	int	 is_line;		/* what is uploaded goes there */
@@ -190,6 +191,10 @@ compose_file(int in_journal, uint64_t bytes, uint64_t us, int has_failed)
 	}
 	if (r.skipped)
 		put_text("\"skipped\":true,");
+	if (r.losses > 0) {
+		put_number("\"retries\":", r.losses);
+		put_text(",");
+	}
 	put_number("\"bytes\":", bytes);
 	put_seconds(",\"seconds\":", us);
 	put_text(has_failed ? ",\"status\":\"failed\"}" :
@@ -433,6 +438,7 @@ expect_file(enum report_way way, const char *from, const char *to)
 	*r.text = '\0';
 	r.how = NULL;
 	r.skipped = 0;
+	r.losses = 0;
 	r.file_us = clock_us();
 	r.expects = 1;
 }
@@ -773,7 +779,8 @@ report_text(const char *text)
 }
 
 void
-report_verified(const char *how, uint64_t bytes, int skipped)
+report_verified(const char *how, uint64_t bytes, int skipped,
+    unsigned int losses)
 {
 	sigset_t old;
 
@@ -781,6 +788,7 @@ report_verified(const char *how, uint64_t bytes, int skipped)
 	r.how = how;
 	r.verified = bytes;
 	r.skipped = skipped;
+	r.losses = losses;
 	restore_signals(&old);
 }
 

@@ -72,8 +72,10 @@ void	report_text(const char *);
  * So many bytes of the file are known to be equal at both ends. "how" is
  * "hashes", "bytes" (they were read back), "time" (nothing was read), or NULL.
  * "skipped": nothing had to be copied.
+ * "losses" is how often the file was restarted because its connection was lost.
  */
-void	report_verified(const char *how, uint64_t bytes, int skipped);
+void	report_verified(const char *how, uint64_t bytes, int skipped,
+    unsigned int losses);
 
 /*
  * What limited a copy of so many bytes, an object of JSON. The largest copy has

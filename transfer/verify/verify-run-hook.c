@@ -113,7 +113,7 @@ static int
 verifies_file(const struct transfer *t, const struct file *file)
 {
 	return t->dest_stream == NULL && (t->resume || longopt_verifies() ||
-	    file->restarted_after_loss);
+	    file->losses > 0);
 }
 
 void
@@ -137,7 +137,7 @@ verify_run_start(struct transfer *t)
 int
 verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	int is_retry = file->restarted_after_loss;
+	int is_retry = file->losses > 0;
 	/* The server may still execute what was in flight when it was lost. */
 	int is_unsure = is_retry && sched_info(j).unconfirmed_writes &&
 	    server_has_hashes(t->server);
@@ -675,7 +675,7 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 		return;
 	}
 	/* After a loss it may be our own, with holes. */
-	if (!file->restarted_after_loss)
+	if (file->losses == 0)
 		file_info(file, "temporary file \"%s\" belongs to a different "
 		    "source; starting over", c->temp_name);
 	c->compares_temp = 0;
