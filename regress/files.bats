@@ -1069,3 +1069,18 @@ interrupt_copy() {
 	kill -0 $scp
 	kill -KILL $scp "$(cat pid)"
 }
+
+@test "SIGUSR1 does not end scp before the login, nor sftp at its prompt" {
+	printf '#!/bin/sh\nsleep 1\nexec %s\n' "$(bin sftp-server)" >near
+	chmod +x near
+	"$(bin scp)" -S ./near "h:$PWD/near" copy >out 2>&1 3>&- &
+	sleep 0.5
+	kill -USR1 $!
+	wait $!
+	cmp near copy
+	{ sleep 2; echo "get $PWD/near got"; } | "$(bin sftp)" -D "$(bin sftp-server)" >out 2>&1 3>&- &
+	sleep 1
+	kill -USR1 "$(pgrep -f -n "^$(bin sftp) -D")"
+	wait $!
+	cmp near got
+}

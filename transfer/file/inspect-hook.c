@@ -26,7 +26,6 @@
 #define DEBUG3_US	1000000
 
 static struct {
-	struct sigaction old;
 	uint64_t moved_us;		/* when something moved last */
 	uint64_t bytes;			/* that had moved then */
 	uint32_t next_id;		/* of the scheduler then */
@@ -34,24 +33,30 @@ static struct {
 	int	 reported;		/* nothing has moved since the report */
 } inspect;
 
-static volatile sig_atomic_t is_asked;
+static volatile sig_atomic_t is_copying, is_asked;
 
 static void
 catch_signal(int sig)
 {
 	(void)sig;
-	is_asked = 1;
+	is_asked = is_copying;
 }
 
 void
-inspect_begin(void)
+inspect_catch_signal(void)
 {
 	struct sigaction action;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = catch_signal;
 	action.sa_flags = SA_RESTART;
-	sigaction(SIGUSR1, &action, &inspect.old);
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+void
+inspect_begin(void)
+{
+	is_copying = 1;
 	inspect.moved_us = inspect.printed_us = clock_us();
 	inspect.reported = 0;
 }
@@ -59,7 +64,7 @@ inspect_begin(void)
 void
 inspect_end(void)
 {
-	sigaction(SIGUSR1, &inspect.old, NULL);
+	is_copying = is_asked = 0;
 }
 
 static void

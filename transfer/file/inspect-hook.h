@@ -8,8 +8,8 @@
  *
  * A copy prints the state of each file that has begun, its handle, its requests
  * in flight and what it waits for: on SIGUSR1; with -vvv each second; and with
- * -v once when nothing has moved for 30 s. SIGUSR1 has its old meaning before
- * the copy and after it.
+ * -v once when nothing has moved for 30 s. While nothing is copied, SIGUSR1 has
+ * no effect, so that a signal that comes too early does not end the program.
  *
  * Main thread only.
  */
@@ -18,6 +18,12 @@
 #define HAYATE_INSPECT_HOOK_H
 
 struct transfer;
+
+/*
+ * In scp and sftp, at the start: catches SIGUSR1 from here on. A program that
+ * they execute has the default action again.
+ */
+void	inspect_catch_signal(void);
 
 /* A copy begins, or has ended. */
 void	inspect_begin(void);

@@ -22,6 +22,7 @@
 
 #include "files-from-hook.h"
 #include "hayopt.h"
+#include "inspect-hook.h"
 #include "longopt-hook.h"
 #include "reconnect-hook.h"
 #include "report-hook.h"
@@ -297,6 +298,8 @@ longopt_scp(int argc, char **argv)
 	if (taken.help)
 		return print_help(argv);
 	extend_usage(!taken.server && argc - taken.operands < 2);
+	if (!taken.server)
+		inspect_catch_signal();
 	if (taken.resume)
 		check_sides(argc, argv, "--resume");
 	if (taken.checksum)
@@ -324,6 +327,7 @@ longopt_sftp(int argc, char **argv)
 	if (taken.help)
 		return print_help(argv);
 	extend_usage(!taken.direct && taken.operands >= argc);
+	inspect_catch_signal();
 	if (taken.direct && taken.hosts != NULL)
 		refuse_option("--hosts needs ssh, it does not work with -D");
 	check_retry();
