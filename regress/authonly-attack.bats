@@ -97,6 +97,15 @@ check_attack() {
 	run -2 "$dir/$driver" none 1 1
 }
 
+@test "sshd ends if it has no memory to learn which message it may have to refuse" {
+	local driver=msgname-test dir=$BUILD/hayate
+	make -s -C "$dir" "$driver" >&2
+	run -0 "$dir/$driver"
+	[[ $output = "a name of"* ]]
+	run -255 "$dir/$driver" no-memory
+	[[ $output = *"copy the name: memory allocation failed"* ]]
+}
+
 @test "a relay in the middle that changes nothing does not disturb the session" {
 	force_mode gmac
 	start_attacker gmac in nothing 1

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "packet.h"
 #include "sshbuf.h"
+#include "ssherr.h"
 
 #include "msgname-hook.h"
 
@@ -24,12 +25,15 @@ msgname_peek(struct ssh *ssh)
 	struct sshbuf *copy;
 	char *name = NULL;
 	size_t len;
+	int r;
 
 	if ((data = sshpkt_ptr(ssh, &len)) == NULL)
 		return NULL;
 	if ((copy = sshbuf_from(data, len)) == NULL)
 		fatal_f("out of memory");
-	(void)sshbuf_get_cstring(copy, &name, NULL);
+	r = sshbuf_get_cstring(copy, &name, NULL);
 	sshbuf_free(copy);
+	if (r == SSH_ERR_ALLOC_FAIL)
+		fatal_fr(r, "copy the name");
 	return name;
 }

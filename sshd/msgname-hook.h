@@ -19,10 +19,11 @@ struct ssh;
  * frees the copy. Call it before any field of the message has been read. The
  * name is not checked: escape it before it is logged.
  *
- * Returns NULL if the message is truncated, if a NUL byte is within the name,
- * or if there is no memory for the copy. Pass the message to upstream's handler
- * then, which reads the name as well and reports the error. If there is no
- * memory for anything else, the process ends.
+ * Returns NULL if the message is truncated, or if a NUL byte is within the
+ * name. Pass such a message to upstream's handler, which reads the name as well
+ * and reports the error. The process ends if out of memory: a caller that
+ * refuses messages by their names must not let one pass because its name could
+ * not be read.
  */
 char	*msgname_peek(struct ssh *);
 
