@@ -14,8 +14,9 @@
  * each call, and writes the message (wtune-hook.c).
  *
  * Only the peer can raise its window, so one message per channel is enough, and
- * only if the limit cost something: if the window has limited for a second, and
- * for half of the present span, which lasts up to 4 seconds.
+ * only if the limit cost something. Time is divided into spans of at most 4
+ * seconds. In the present span, the window must have limited for at least a
+ * second, and for at least half of the time.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.
@@ -39,10 +40,12 @@ struct window_limited {
 
 /*
  * Call it whenever data moves, with is_limited set if the window limits from
- * now on; the time since the last call counts as that call said. A first call,
- * one more than a second after the last, or more than 4 seconds after the span
- * began, begins a new span and returns 0. Otherwise returns 1 if the user
- * should be told now, and sets "reported": at most once, and never if
+ * now on; the time since the last call counts as that call said.
+ *
+ * A call begins a new span, and returns 0, if it is the first, if the last one
+ * was more than a second ago, or if the span began more than 4 seconds ago; the
+ * time since the last call is dropped. Any other call returns 1 if the user
+ * should be informed now, and sets "reported": at most once, and never if
  * is_limited is 0. Later calls return 0 and need not be made.
  */
 int	window_limited_update(struct window_limited *, int is_limited,

@@ -12,9 +12,10 @@
  *
  *   grow      to gain * BDP, by the best RTT known. Where no RTT is known to
  *             be the path's, it grows and sees whether that helps (a trial):
- *             if the peer uses the credit of a larger window as early as
- *             before (bdp.h: its age), the window is what limits. With loss,
- *             what waits behind lost bytes counts like the BDP.
+ *             if the credit of a larger window is no older when the peer
+ *             uses it (bdp.h) than credit was before, the window is what
+ *             limits. With loss, the bytes that wait behind lost ones are
+ *             added to the BDP.
  *   hold      at a ceiling, while the reader lags, or when more growth would
  *             bring nothing.
  *   withdraw  after a trial that made credits older and nothing faster, or that
@@ -26,11 +27,13 @@
  * The window never goes below the floor, which is the window the channel had.
  *
  * Memory. Credit cannot be called back from a peer that is silent, so no tuner
- * takes all that is free. Above its floor one may take half of what that floor
- * and the other windows leave: with N bytes free and G bytes above the floor
- * already, (N - G) / 2 more. In 256 MiB, with a floor of 2 MiB and a ceiling of
- * 64, four channels get 64, 64, 64 and 2 + (64 - 2) / 2 = 33 MiB, and may keep
- * them while they idle; a fifth still gets 2 + (31 - 2) / 2 = 16.5 MiB.
+ * takes all that is free. Beside its floor, a tuner may have half of the memory
+ * that this floor and the other windows leave. If N bytes are free, and the
+ * window is already G bytes above the floor, it may grow by (N - G) / 2 bytes,
+ * or not at all if G is N or more. In 256 MiB, with a floor of 2 MiB and a
+ * ceiling of 64, four channels get 64, 64, 64 and 2 + (64 - 2) / 2 = 33 MiB; a
+ * fifth still gets 2 + (31 - 2) / 2 = 16.5 MiB. A channel that idles keeps its
+ * window until data moves again, because the tuner is asked only then.
  *
  * SFTP's requests in flight are a window as well, and use the same tuner.
  *
@@ -65,14 +68,14 @@ struct wtune_now {
 };
 
 /*
- * The reason of the last change, or why there was none. Ceiling, memory and
- * reader are reasons only if a larger window was wanted; the reader also if it
- * lags.
+ * The reason of the last change, or why there was none. The ceiling and the
+ * memory are reasons only if a larger window was wanted. The reader is one if
+ * it lags, or if its backlog was large when a larger window was wanted.
  */
 enum wtune_why {
 	WTUNE_QUIET,		/* nothing was decided yet */
 	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
-	WTUNE_GROW_EDGE,	/* the peer uses credit as soon as it arrives */
+	WTUNE_GROW_EDGE,	/* a trial: does a larger window help? */
 	WTUNE_HOLD_READER,	/* the local reader lags; may withdraw */
 	WTUNE_HOLD_PATH,	/* a trial is over; withdrawn if it failed */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
@@ -99,9 +102,10 @@ void	 wtune_free(struct wtune *);
  * for the credit by which the window grows.
  *
  * Works on the struct bdp: ends rounds of ages, forgets credits when the window
- * grows or shrinks, sets the in-band RTT that a trial has shown, and forgets
- * bytes out of order while the reader lags. If the last call was 10 s ago or
- * more, it forgets the rates, the in-band RTT and all trials.
+ * grows, or shrinks for another reason than the reader, sets the in-band RTT
+ * that a trial has shown, and forgets bytes out of order while the reader lags.
+ * If the last call was 10 s ago or more, it forgets the rates, the in-band RTT
+ * and all trials.
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 

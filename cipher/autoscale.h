@@ -12,16 +12,23 @@
  *
  *	OFF -----> STEADY -----> TRIAL      one more thread
  *	 ^          |   ^          |
- *	 +----------+   +----------+        it stays if data moved faster
+ *	 |          |   +----------+        it stays if data moved faster
+ *	 +----------+--------------+        the only thread was removed
  *
- * OFF: there is no thread, and the cost of sealing is not known. When much data
- * moves (20 MiB/s), the process is busy (80 % of a core) and a core is half
- * idle, STEADY follows, in which the caller measures that cost. TRIAL follows
- * if the cost is 15 % of a core or more, and lasts five intervals. A thread is
- * removed if its trial has not raised the rate by 3 %, or if the rate falls by
- * 10 % in STEADY while no core is idle. No trial begins for a while after that,
- * and the state is OFF if no thread is left. While little data moves, there are
- * no threads, and a TRIAL becomes STEADY.
+ * OFF       There is no thread, and the cost of sealing and opening need not be
+ *           measured. STEADY follows if at least 20 MiB/s move, the pool's
+ *           owner uses 80 % of a core, and half a core is idle.
+ * STEADY    The number of threads stays as it is, 0 right after OFF. The caller
+ *           measures the cost. TRIAL follows if these conditions still hold and
+ *           the cost is 15 % of a core or more. If the rate falls by 10 % while
+ *           less than half a core is idle, one thread is removed.
+ * TRIAL     For five intervals there is one more thread. If it has raised the
+ *           rate by 3 %, it stays and STEADY follows; otherwise it is removed.
+ *
+ * After a thread was removed, the state is STEADY, or OFF if no thread is left,
+ * and for 5 to 80 s no thread is added and OFF is not left. Below 20 MiB/s no
+ * threads are wanted: "threads" becomes 0 without such a pause, TRIAL becomes
+ * STEADY, and STEADY and OFF stay as they are.
  *
  * The module reads no clock and starts no thread. Not thread safe; no upstream
  * header.
@@ -34,14 +41,21 @@
 
 #define AUTOSCALE_US	150000	/* least time between two decisions */
 
-/* Measurements of the caller; totals are since the session began */
+/*
+ * Measurements of the caller. Totals count from the beginning of the session;
+ * that of the cost may stand still in OFF.
+ */
 struct autoscale_now {
-	uint64_t now_us;	/* monotonic clock */
-	uint64_t bytes;		/* total: sealed and opened */
+	uint64_t now_us;	/* monotonic clock, never 0 */
+	uint64_t bytes;		/* total: of packets sealed and opened */
 	uint64_t crypto_us;	/* total: time of that, in all threads */
 	uint64_t cpu_us;	/* total: CPU time of the pool's owner */
 	unsigned int cores;	/* cores that this process may use */
-	double	free_cores;	/* idle since last decision; < 0: as if none */
+	/*
+	 * Mean number of the machine's cores that were idle since the last
+	 * decision; negative: unknown, which counts as none
+	 */
+	double	free_cores;
 };
 
 /* OFF is the state of a zeroed struct autoscale; see above. */
@@ -55,19 +69,19 @@ struct autoscale {
 	int	 intervals;	/* TRIAL: intervals since it began */
 	uint64_t rate_before;	/* TRIAL: bytes per second before it */
 	uint64_t rate_trial;	/* TRIAL: its mean rate, valid at its end */
-	int64_t	 rate_mean;	/* mean rate of the last 8 intervals */
+	int64_t	 rate_mean;	/* bytes per second in the last 8 intervals */
 	int64_t	 rate_best;	/* best rate_mean with this number of threads */
 	double	 free_mean;	/* mean of the last values of free_cores */
 	uint64_t retry_us;	/* no trial before this time */
-	uint64_t pause_us;	/* last pause; doubles if a trial fails */
+	uint64_t pause_us;	/* last pause; 0 after a trial that paid */
 };
 
 /*
  * Evaluates the time since the last decision, if it is AUTOSCALE_US or longer;
  * otherwise does nothing and returns 0. Zero the structure before the first
- * call, which only stores the measurements. Nothing changes before 8 MiB have
- * moved. The owner keeps a core: there are at most cores - 1 threads, and at
- * most POOL_MAX.
+ * call, which only stores the measurements and returns 0. Nothing changes until
+ * the session has moved 8 MiB. The owner keeps a core, so at most "cores" - 1
+ * threads are wanted, and at most POOL_MAX.
  *
  * Returns 1 if "threads" has changed, or "state" has become OFF or left it:
  * start or end threads then, and report with autoscale_set_started() how many
@@ -76,10 +90,12 @@ struct autoscale {
 int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
 
 /*
- * Says how many threads there are now. Fewer than wanted means that no more
- * could be started. This counts as a failed trial: "threads" becomes that
- * number, the state OFF or STEADY, and no trial begins for 5 s, or twice the
- * last pause, up to 80 s. Any other number changes nothing.
+ * Says how many threads there are now. A number below "threads" means that the
+ * system could start no more, and counts as a failed trial: "threads" becomes
+ * that number, the state becomes STEADY, or OFF if the number is 0, and a pause
+ * without trials begins. It lasts 5 s, or twice as long as the last one if no
+ * trial has paid since, but at most 80 s. Any other number changes nothing. Do
+ * not report a number that is lower because idle threads have ended (pool.h).
  */
 void	autoscale_set_started(struct autoscale *, unsigned int threads);
 

@@ -13,11 +13,11 @@
  * on a thread: without any, the pool is a list of functions to call later.
  *
  * There is one pool per process. Only the thread that owns it may call these
- * functions. In the jobs that it runs itself the owner is worker 0; the threads
- * are workers 1 to POOL_MAX. They block all signals, and end when they have had
- * no work for POOL_IDLE_MS. The child of a fork has the same pool without
- * threads, and can run the queued jobs. fork() and exit() wait until no thread
- * runs a job; exit() ends the threads.
+ * functions. The owner is worker 0 in the jobs that it runs itself; the threads
+ * are workers 1 to POOL_MAX. Each thread blocks all signals, and ends when it
+ * has had no work for POOL_IDLE_MS. The child of a fork has the same pool
+ * without threads, and can run the queued jobs. fork() and exit() wait until no
+ * thread runs a job; exit() ends the threads.
  *
  * No upstream header.
  */
@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 
 #define POOL_MAX	16	/* threads */
-#define POOL_IDLE_MS	2000	/* without work; then a thread ends */
+#define POOL_IDLE_MS	2000	/* a thread ends after so long without work */
 
 /*
  * The first member of the caller's own job. Zero it before its first use; when

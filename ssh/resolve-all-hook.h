@@ -8,10 +8,10 @@
  * the hosts of "TransferHosts all".
  *
  * Sites give several transfer nodes one name. ssh looks that name up and
- * connects to one of its addresses. This module keeps the others. The ssh of an
- * additional connection (spawn-hook.h) that is meant for one of them gets only
- * that one when it looks the name up, so ssh_config and the files of known
- * hosts apply to each address by the name.
+ * connects to one of its addresses. This module keeps the others. An additional
+ * connection (spawn-hook.h) can be meant for one of these: its ssh is given the
+ * same name, but looking it up finds only that address. ssh_config and the
+ * files of known hosts go by the name, so they apply to every address.
  *
  * Behind a proxy ssh looks up nothing, and there are no other addresses.
  *
@@ -27,21 +27,25 @@ struct ssh;
 
 /*
  * As getaddrinfo(3), which it calls; the caller frees "*found" as usual. Keeps
- * the first HAYOPT_HOSTS_MAX + 1 different addresses in place of those of the
- * last name. In an additional connection that is meant for one address it keeps
- * nothing, and "*found" has only that one, or the result is EAI_NONAME if it is
- * not among them. Does neither if AI_NUMERICHOST is set. Any success ends an
- * ssh whose only task was to find the name (extra_conn_resolved()). "hints"
- * must not be NULL.
+ * the first HAYOPT_HOSTS_MAX + 1 (hayopt.h) different addresses in place of
+ * those of the last name; a lookup that fails changes nothing. An additional
+ * connection that is meant for one address keeps none: "*found" has only that
+ * address, or the result is EAI_NONAME if the name does not have that address.
+ * With AI_NUMERICHOST in the hints no address is kept, and "*found" has all.
+ *
+ * In an ssh whose only task is to find out whether the name has an address, any
+ * success, also with AI_NUMERICHOST, ends the process with status 0
+ * (extra_conn_resolved()), and the function does not return. "hints" must not
+ * be NULL. The process ends if out of memory.
  */
 int	resolve_all_getaddrinfo(const char *name, const char *service,
     const struct addrinfo *hints, struct addrinfo **found);
 
 /*
  * Call it after the login. Returns the addresses of the last name other than
- * that of this connection, at most HAYOPT_HOSTS_MAX, as numbers separated by
- * commas, or NULL if there are none, as behind a proxy. The caller frees the
- * string.
+ * that of this connection, at most HAYOPT_HOSTS_MAX, in numeric form, in the
+ * order of the lookup, separated by commas; or NULL if there are none, as
+ * behind a proxy. The caller frees the string.
  */
 char	*resolve_all_others(struct ssh *);
 

@@ -6,7 +6,7 @@
 /*
  * iotime-hook: measures how long sftp-server is in system calls that read,
  * write and close files, and sends the times to a client that asks (PROTOCOL,
- * 6).
+ * 6). All times are microseconds.
  *
  * sftpsrv-hook.c calls this before and after each request. That costs two
  * readings of the clock for each request that moves data. If the system does
@@ -14,12 +14,13 @@
  * STAT_FILE_WRITE are sent as 0, because bottleneck.h could not tell a slow
  * disk from a busy machine.
  *
- * The request may be refused in two places. Upstream refuses it if the lists of
- * -P and -p do not permit "figures", without a call of iotime_reply().
- * iotime_answer() refuses it with "TellLimits no": subsys_open_output() then
- * sets the tag IOTIME_DISABLED of the memory that sshd shares with sftp-server
- * (ring.h). If there is no shared memory, sftp-server cannot know the value of
- * TellLimits, and sends the times even if it is "no".
+ * There are two reasons to refuse a client the times. If the lists of -P and -p
+ * do not permit "figures", upstream refuses the request and does not call
+ * iotime_reply(). If TellLimits is "no", subsys_open_output() has set the tag
+ * IOTIME_DISABLED of the memory that sshd shares with sftp-server (ring.h), and
+ * iotime_answer() refuses the request. If there is no shared memory,
+ * sftp-server cannot know the value of TellLimits, and sends the times even if
+ * the value is "no".
  *
  * Runs as the user, in sftp-server and internal-sftp. Not thread safe.
  */
@@ -32,29 +33,30 @@
 struct sshbuf;
 
 /*
- * Call it before a request of this type is processed: its time counts from now
- * on if it is a WRITE or CLOSE, and otherwise is not measured here. 0: no
- * request is there yet. STAT_TIME begins with the first call.
+ * Call it before a request of this type is processed; type 0 means that no
+ * request is there yet. Begins to measure the time of a WRITE or CLOSE, and
+ * nothing for any other type. Drops a measurement that iotime_end() has not
+ * ended. STAT_TIME counts from the first call.
  */
 void	iotime_begin(u_char type);
 
 /*
- * Counts the time of that request from now on, because other work came first.
- * Does nothing if it is not measured.
+ * Measures the time of the WRITE or CLOSE from now on, because other work came
+ * before that request. Does nothing if no WRITE or CLOSE is being measured.
  */
 void	iotime_restart(void);
 
 /*
- * Call it when the request has been processed, or if there was none: adds its
- * time to STAT_FILE_WRITE, which is the sum for WRITE and CLOSE, and ends both
- * measurements.
+ * Call it when the request has been processed, or if there was none. Adds the
+ * time of a WRITE or CLOSE to STAT_FILE_WRITE, which is the sum for both, and
+ * ends all measurements, also that of iotime_begin_read().
  */
 void	iotime_end(void);
 
 /*
  * Call them right before and after a file is read for a READ: the time is added
  * to STAT_FILE_READ. If iotime_end_read() is not called, as after an error,
- * iotime_end() drops the time.
+ * iotime_end() drops the time. Without iotime_begin_read() it adds nothing.
  */
 void	iotime_begin_read(void);
 void	iotime_end_read(void);
@@ -63,11 +65,12 @@ void	iotime_end_read(void);
 #define IOTIME_DISABLED	1
 
 /*
- * Appends the reply to request "id", with its length, to "out": the encoded
- * struct stall_stats or, with the tag IOTIME_DISABLED, the status
- * SSH2_FX_PERMISSION_DENIED. Besides the times of files, only STAT_TIME,
- * STAT_CPU and STAT_WAIT_CPU are not 0. "version" is that of the client's
- * protocol: before 3 a status has no text. The process ends if out of memory.
+ * Appends the reply to request "id", with its length, to "out": an
+ * EXTENDED_REPLY with the encoded struct stall_stats or, if the tag is
+ * IOTIME_DISABLED, the status SSH2_FX_PERMISSION_DENIED. The times are totals.
+ * Besides the times of files, only STAT_TIME, STAT_CPU and STAT_WAIT_CPU are
+ * not 0. "version" is that of the client's protocol: below 3 a status has no
+ * text. The process ends if out of memory.
  */
 void	iotime_answer(u_int32_t id, struct sshbuf *out, u_int version);
 

@@ -25,17 +25,19 @@ struct monitor;
 struct ssh;
 
 /*
- * As monitor_reinit(), which it calls last, before the fork. If the user is
- * confined, lowers the default of WindowMemoryMax (hayopt_set_confined()) in
- * both processes, with a debug line. Ends the process if there is no memory for
- * the session log.
+ * Call it instead of monitor_reinit(), before the fork; calls that function at
+ * its end. If the user is confined, lowers the default of WindowMemoryMax in
+ * both processes, unless WindowMax is configured (hayopt_set_confined()), and
+ * logs the value in force as a debug message. Ends the process if there is no
+ * memory for the session log.
  */
 void	monitor_hook_reinit(struct monitor *);
 
 /*
- * As monitor_child_postauth(), which it calls, in the monitor after the fork;
- * does not return. Before that, notes the connection and the time for the
- * session log, whose line is written when this process ends.
+ * Call it instead of monitor_child_postauth(), in the monitor after the fork.
+ * Notes the connection and the time for the session log, calls that function,
+ * and does not return. The line of the session log is written when this process
+ * ends.
  */
 void	monitor_hook_postauth(struct ssh *, struct monitor *);
 

@@ -4,8 +4,9 @@
  */
 
 /*
- * sessionlog-hook: one line in the log when a connection ends: who transferred
- * how much, how, for how long, and what limited it.
+ * sessionlog-hook: one line in the log when a connection ends on which a user
+ * has logged in: who transferred how much, how, for how long, and what limited
+ * the rate.
  *
  *   Session 1: user=alice from=192.0.2.7 port=50022 what=sftp,forwarding
  *   sent=536870912 received=91833 seconds=61.2 cipher=aes128-gcm@openssh.com
@@ -18,26 +19,32 @@
  * as "_", and so is a comma in the name of a subsystem. A value that is not
  * known is "-".
  *
- *   what      what the client has requested, in order of the first request,
- *             each once: shell, exec, the first 32 bytes of the name of a
- *             subsystem ("unknown" if it is not configured; 11 kinds, then
- *             no more names), forwarding (the client asked for a channel
- *             other than a session, or asked sshd to listen, even if that
- *             was refused), x11, agent; or "none"
- *   sent      bytes of the connection sent by sshd; "received" likewise
+ *   user      the login name; "from" and "port" are the client's address
+ *   what      a list of all that the client has requested, in order of the
+ *             first request, each once: shell, exec, forwarding, x11, agent,
+ *             and names of subsystems; "none" if the list is empty.
+ *             "forwarding": the client asked for a channel other than a
+ *             session, or asked sshd to listen, even if that was refused.
+ *             The name of a subsystem is cut to 32 bytes, "unknown" if the
+ *             subsystem is not configured, and left out if the list has 11
+ *             entries, of whatever kind, already
+ *   sent      bytes of all packets of the connection that sshd has sent,
+ *             without their MACs; "received" likewise
  *   seconds   since the user was authenticated
  *   cipher    for sending, at the end
  *   clear     whether data is unencrypted at the end
- *   rtt_ms    mean of the kernel's RTT, and the minimum
+ *   rtt_ms    mean of the kernel's RTT; "min_rtt_ms" is the smallest
  *   resent    TCP segments that were retransmitted
  *   window    bytes: the largest receive window of a channel
- *   limit     the bottleneck as this end alone sees it (bottleneck.h), and
- *             its share of the time in percent; "-" if neither direction
- *             carried less than a quarter of the other
- *   end       closed, or killed: by a signal. Then "sent" and "received" are
- *             the kernel's, and the fields about the transport are "-"
+ *   limit     the bottleneck as this end alone sees it (bottleneck.h); "-"
+ *             unless one direction has carried less than a quarter of the
+ *             bytes that the other has carried
+ *   share     percent of the time during which this was the bottleneck
+ *   end       "closed", or "killed" if a signal ended the process of the
+ *             user. If killed, "sent" and "received" are the kernel's
+ *             counts, and all fields from "cipher" to "share" are "-"
  *   granted   how often unencrypted data began
- *   refused   1 if it was requested and refused
+ *   refused   1 if unencrypted data was requested and refused, otherwise 0
  *
  * The monitor writes the line, as root, so a user can neither suppress the line
  * nor change it. The events are counted by the process of the user, in memory
@@ -45,9 +52,9 @@
  * flaw can forge the fields after "port", but not "seconds".
  *
  * The level is INFO, as that of "Accepted". With "SessionLog no" or "Hayate no"
- * there is no line. Where sshd logs to syslog and systemd's journald is
- * running, the line goes there with its fields (journald.h), otherwise to
- * syslog.
+ * there is no line. If sshd logs to syslog and systemd's journald is running,
+ * the line goes to journald with its fields (journald.h). Otherwise the line
+ * goes where sshd's other messages go: syslog, standard error or a file.
  */
 
 #ifndef HAYATE_SESSIONLOG_HOOK_H
@@ -61,8 +68,8 @@ struct ssh;
  * process if there is none; call it before the fork. With "SessionLog no" or
  * "Hayate no" it creates none, and all functions below do nothing.
  * sessionlog_watch() notes the connection and the time, and has the line
- * written at exit(); call it once, after the fork. "authctxt" must exist until
- * the process ends.
+ * written at exit(); call it once, after the fork. "authctxt" must exist, and
+ * the socket of the connection stay open, until the process ends.
  */
 void	sessionlog_share(void);
 void	sessionlog_watch(struct ssh *, const struct Authctxt *);
@@ -70,23 +77,26 @@ void	sessionlog_watch(struct ssh *, const struct Authctxt *);
 /*
  * For the process of the user. sessionlog_begin() starts counting
  * (stalls_begin()); call it once, before the loop, and after upstream and the
- * other hooks have installed the handlers of messages: it replaces two of these
- * by handlers that note forwardings and call the replaced ones.
+ * other hooks have installed the handlers of messages. It replaces those of
+ * CHANNEL_OPEN and GLOBAL_REQUEST by handlers that note forwardings and call
+ * the replaced ones.
  */
 void	sessionlog_begin(struct ssh *);
 
 /*
- * Call sessionlog_request() for each request on a session channel that is not
- * refused because data is unencrypted; types that "what" does not name are
- * ignored. For a subsystem it does nothing: call sessionlog_subsystem() with
- * the name, or "unknown" if that is not configured. The names are copied.
+ * Call sessionlog_request() for each request on a session channel, but not if
+ * the request is refused because data is unencrypted. "type" is its name in the
+ * protocol, such as "x11-req"; requests that "what" does not list are ignored.
+ * For a subsystem it does nothing: call sessionlog_subsystem() with the name,
+ * or with "unknown" if no such subsystem is configured. The names are copied.
  */
 void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
 
 /*
- * Call it each time unencrypted data begins (1), and the first time that it is
- * refused (0): both calls are counted.
+ * Call it with 1 each time that unencrypted data begins. Call it with 0 only
+ * the first time that unencrypted data is refused, because each call is
+ * counted.
  */
 void	sessionlog_cleartext(int is_granted);
 

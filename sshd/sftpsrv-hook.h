@@ -14,10 +14,11 @@
  * sent; ours answers and sends them first.
  *
  * OPEN of a FIFO or device may block, and may have side effects: the writer of
- * a FIFO may lose its bytes. So replies are sent before such an OPEN, unless it
- * has SSH_FXF_CREAT and is not early (early-requests.h). An early OPEN for
- * reading, which the client has sent without knowing the type of the file,
- * fails.
+ * a FIFO may lose its bytes. If such an OPEN is early (early-requests.h) and
+ * only for reading, it fails, because the client has sent it without knowing
+ * the type of the file. If it is not early and has SSH_FXF_CREAT, it is treated
+ * as any other request, which saves a stat() for each new file. Before all
+ * other kinds, replies are sent: see sftpsrv_poll() and sftpsrv_read().
  *
  * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto. Out of
  * memory ends the process, as in stock's. Not thread safe.
@@ -37,53 +38,60 @@ struct pollfd;
 struct sshbuf;
 
 /*
- * As poll(2) of input (pfd[0]) and output (pfd[1]), with the events that
- * upstream wants. "in" and "out" are the queues of requests and replies.
- * Returns 0 at once while a complete request is in "in" or in the ring, from
- * which it is read then, and "out" has at most 64 KiB. No more input is read
- * while a request is queued. A descriptor that is not polled gets "fd" -1:
- * pfd[0] then, and pfd[1] while "out" is empty. After a call of
- * sftpsrv_client_waits() replies in "out" are polled for even so, without
- * waiting, so that they are sent and a disconnected client is noticed.
+ * As poll(2) without a timeout, of input (pfd[0]) and output (pfd[1]), with the
+ * events that upstream wants. "in" and "out" are the queues of requests and
+ * replies, the same in each call.
  *
- * One request is processed between two calls. Each call ends its time and
- * begins that of the next one (iotime-hook.h), corrects its reply
- * (sftpsrv_readdir()), and treats the next OPEN of a FIFO or device as
- * described above, for which it may block until all replies are sent.
+ * While "out" has at most 64 KiB, a call reads from the ring until "in" has a
+ * complete request or the ring is empty, and returns 0 at once if "in" has a
+ * complete request. A descriptor that is not polled gets "fd" -1. This is
+ * pfd[0] if "in" has a complete request, because no more are read before that
+ * one is processed, and pfd[1] if "out" is empty. After sftpsrv_client_waits(),
+ * the next call polls pfd[1] even where it returns at once, so that replies are
+ * sent and a disconnected client is noticed.
+ *
+ * At most one request is processed between two calls. Each call ends the time
+ * of that request and begins the time of the next one (iotime-hook.h), corrects
+ * the reply (sftpsrv_readdir()), and treats the next OPEN of a FIFO or device
+ * as described above, for which it may block until all replies are sent.
  */
 int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
     struct sshbuf *out);
 
 /*
- * Adds the extension OPENING_OWN to the VERSION reply if this process is the
- * only program of the session: then its output is a socket that its parent
- * process has created, and with a script in between it is not. Without
- * SO_PEERCRED it adds nothing. Returns "1", the version of
+ * Adds the extension OPENING_OWN (early-requests.h) to the VERSION reply if
+ * this process is the only program of the session. That is so if its output is
+ * a socket that its parent process has created. If a script has started this
+ * process, the creator of the socket is not the parent. Adds nothing on a
+ * system without SO_PEERCRED. Returns "1", the version of
  * figures@hayate.invalid for the same reply.
  */
 const char *sftpsrv_announce(struct sshbuf *version);
 
 /*
- * Returns the tag of the memory shared with sshd (ring.h), or 0 without memory.
+ * Returns the tag of the memory shared with sshd (ring.h), or 0 if there is no
+ * shared memory, as before the first sftpsrv_read().
  */
 unsigned int sftpsrv_tag(void);
 
 /*
  * For a request that takes long, to be called now and then: returns 0 if the
  * client has disconnected or closed our input, so that nobody would receive the
- * reply, otherwise 1. Does not block, and reads and sends nothing; the next
- * sftpsrv_poll() polls for that.
+ * reply, otherwise 1. Does not block, and reads and sends nothing, but the next
+ * sftpsrv_poll() polls the output.
  */
 int	sftpsrv_client_waits(void);
 
 /*
- * Reads from "fd" and appends to "queue". Asks for the rest of a request of
- * which a part is queued (up to 256 KiB), but for at least 16 KiB; a slot of
- * the ring may be larger, and is appended whole. Returns as read(2). At end of
- * input all replies are sent, blocking, before it returns. Attaches to sshd's
- * shared memory at the first call. Refuses an early OPEN of a FIFO or device
- * that is next in the queue, and begins the time of the next request
- * (iotime_begin()).
+ * Reads from "fd" and appends to "queue". If a part of a request is queued, the
+ * rest of that request is read, but at least 16 KiB and at most 256 KiB are
+ * asked for. A slot of the ring is appended whole, even if larger. Returns as
+ * read(2). At end of input all replies are sent, blocking, before it returns.
+ * Attaches to sshd's shared memory at the first call. If the next request in
+ * the queue is an early OPEN of a FIFO or device only for reading, replaces it
+ * by a failure among the replies. Before another OPEN of a FIFO or device
+ * upstream writes the replies, if the last sftpsrv_poll() has found the output
+ * writable. Begins the time of the next request (iotime_begin()).
  */
 ssize_t	sftpsrv_read(int fd, struct sshbuf *queue);
 
