@@ -381,7 +381,7 @@ has_server_ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 print_usage() {
 	local list=
 	[ "$1" != scp ] || list=' [--files-from LIST] [--from0]'
-	echo "[--checksum]$list [--hosts LIST] [--journal FILE] [--report FILE] [--resume]"
+	echo "[--checksum]$list [--hosts LIST] [--journal FILE] [--report FILE] [--resume] [--retry TIME]"
 }
 
 @test "long options are accepted where options are allowed, and nowhere else" {
@@ -427,7 +427,7 @@ print_usage() {
 		done
 		run -0 --separate-stderr "$(bin $program)" -q --help a
 		[ -z "$stderr" ]
-		for line in '  -j N ' '  --checksum ' '  --journal FILE ' '  --report FILE ' '  --resume ' 'usage: '; do
+		for line in '  -j N ' '  --checksum ' '  --journal FILE ' '  --report FILE ' '  --resume ' '  --retry TIME ' 'usage: '; do
 			grep -qe "^$line" <<<"$output"
 		done
 		run -1 "$(bin $program)" --help=x
