@@ -200,6 +200,13 @@ new_node(struct node *dir, int children, int number)
 
 /* The server */
 
+static void
+next_step(struct sched_entry *j, enum verify_next next, enum sched_op op,
+    uint64_t off, uint64_t len)
+{
+	verify_sched_next(r.s, j, &(struct verify_step){ next, op, off, len });
+}
+
 static int
 is_odd(const struct node *n)
 {
@@ -506,7 +513,7 @@ check_sent(struct node *n, const struct sched_action *a)
 		return;
 	r.hashing += a->len;
 	r.most_hashing = max(r.most_hashing, r.hashing);
-	verify_sched_defer(r.s, a->entry);
+	next_step(a->entry, VERIFY_NEXT_LATER, 0, 0, 0);
 }
 
 static void
@@ -543,7 +550,7 @@ static void
 conclude(struct sched_entry *j, struct node *n)
 {
 	sim_must(!set.back || n->is_short || n->lost ||
-	    (n->back == r.size && verify_sched_readback_len(j) == r.size),
+	    (n->back == r.size && sched_info(j).readback_len == r.size),
 	    "all is read back, once");
 	n->asked = 0;
 	n->back = 0;
@@ -552,12 +559,12 @@ conclude(struct sched_entry *j, struct node *n)
 	n->is_copied = 1;
 	begin_target(j, n, set.clear && !set.in_place && set.from == 0);
 	if (set.complete != 0 && n->number % (int)set.complete == 0) {
-		verify_sched_complete(j);
+		next_step(j, VERIFY_NEXT_COMPLETE, 0, 0, 0);
 		n->moved = n->cut = set.actual == UINT64_MAX ? r.size :
 		    set.actual;
 		n->served = n->moved;
 	} else if (set.from > 0) {
-		verify_sched_copy_from(j, set.from);
+		next_step(j, VERIFY_NEXT_COPY_FROM, 0, set.from, 0);
 		mark(n, 0, (uint32_t)set.from);
 		n->written = set.from;
 	}
@@ -566,7 +573,7 @@ conclude(struct sched_entry *j, struct node *n)
 static void
 check(struct sched_entry *j, struct node *n)
 {
-	if (verify_sched_request_was_lost(j)) {
+	if (sched_info(j).verify_request_lost) {
 		n->asked -= (unsigned int)n->is_asked;
 		n->is_asked = 0;
 		n->back = 0;
@@ -577,12 +584,11 @@ check(struct sched_entry *j, struct node *n)
 		return;
 	n->is_asked = 1;
 	if (n->asked++ < set.asks)
-		verify_sched_request(r.s, j, OP_VERIFY_STAT, 0, 0);
+		next_step(j, VERIFY_NEXT_REQUEST, OP_VERIFY_STAT, 0, 0);
 	else if (set.hash != 0 && n->asked == set.asks + 1)
-		verify_sched_request(r.s, j, OP_VERIFY_HASH, 0,
-		    (uint32_t)set.hash);
+		next_step(j, VERIFY_NEXT_REQUEST, OP_VERIFY_HASH, 0, set.hash);
 	else if (set.back && n->asked == set.asks + (set.hash != 0) + 1)
-		verify_sched_read_back(r.s, j, 0, r.size);
+		next_step(j, VERIFY_NEXT_READBACK, 0, 0, r.size);
 	else {
 		n->is_asked = 0;
 		conclude(j, n);

@@ -269,6 +269,8 @@ struct sched_reply {
 	 * a server's file of which all was read.
 	 */
 	int	 possible_source;
+	/* OP_READBACK_READ: the two files differ, and no more is read */
+	int	 readback_differs;
 	/*
 	 * TEMPFILE_STATVFS: bytes free in the file system of the staging file
 	 */

@@ -640,6 +640,8 @@ note_reply(struct sched *s, struct sched_entry *j,
 		j->target.possible_source = 1;
 		j->target.setsize_0 = SETSIZE_0_NOT;
 	}
+	if (reply->readback_differs)
+		j->verify->readback_stop = 1;
 	if (reply->free_space != UINT64_MAX && has_tempfile(j))
 		tempfile_set_free_space(j->temp->file, reply->free_space,
 		    unmoved_bytes(j));

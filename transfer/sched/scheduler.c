@@ -578,6 +578,9 @@ sched_info(const struct sched_entry *j)
 	    .identity_pending = j->handle.identity_pending,
 	    .must_open_trunc = j->restart.open_trunc,
 	    .unconfirmed_writes = multihost_has_unconfirmed(j),
+	    .verify_request_lost = j->verify != NULL && j->verify->request_lost,
+	    .readback_len = j->verify == NULL ? 0 :
+	    extents_contiguous_end(&j->extents) - j->verify->readback_start,
 	    .tempfile = has_tempfile(j) ? j->temp->file : NULL,
 	    .tempfile_requester = j->temp != NULL ? j->temp->file : NULL };
 }

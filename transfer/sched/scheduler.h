@@ -96,6 +96,10 @@ struct sched_info {
 	 * is safe, as a file of another size is not the source itself.
 	 */
 	int	 must_open_trunc;
+	/* OP_VERIFY: what was asked had no reply, as its connection was lost */
+	int	 verify_request_lost;
+	/* OP_VERIFY after VERIFY_NEXT_READBACK: bytes without a gap */
+	uint64_t readback_len;
 	/* a lost connection's server may still execute some for this file */
 	int	 unconfirmed_writes;
 	struct tempfile *tempfile;	/* NULL: it is written in place */

@@ -38,19 +38,19 @@ verify_sched_drop(struct sched_entry *j)
 	j->verify = NULL;
 }
 
-void
-verify_sched_request(struct sched *s, struct sched_entry *j, enum sched_op op,
-    uint64_t off, uint32_t len)
+static void
+request_next(struct sched *s, struct sched_entry *j,
+    const struct verify_step *step)
 {
-	j->verify->off = off;
-	j->verify->len = len;
-	schedule_step(s, j, op);
-	if (op == OP_VERIFY_HASH)
+	j->verify->off = step->off;
+	j->verify->len = (uint32_t)step->len;
+	schedule_step(s, j, step->op);
+	if (step->op == OP_VERIFY_HASH)
 		enqueue(&s->conn[j->owner].hashes, j);
 }
 
-void
-verify_sched_read_back(struct sched *s, struct sched_entry *j, uint64_t off,
+static void
+begin_readback(struct sched *s, struct sched_entry *j, uint64_t off,
     uint64_t len)
 {
 	extents_clear(&j->extents);
@@ -62,33 +62,27 @@ verify_sched_read_back(struct sched *s, struct sched_entry *j, uint64_t off,
 }
 
 void
-verify_sched_stop_readback(struct sched_entry *j)
+verify_sched_next(struct sched *s, struct sched_entry *j,
+    const struct verify_step *step)
 {
-	j->verify->readback_stop = 1;
-}
-
-uint64_t
-verify_sched_readback_len(const struct sched_entry *j)
-{
-	return extents_contiguous_end(&j->extents) - j->verify->readback_start;
-}
-
-void
-verify_sched_defer(struct sched *s, struct sched_entry *j)
-{
-	enqueue(&s->deferred, j);
-}
-
-void
-verify_sched_copy_from(struct sched_entry *j, uint64_t off)
-{
-	j->start = off;
-}
-
-void
-verify_sched_complete(struct sched_entry *j)
-{
-	j->verify->nothing_to_copy = j->source.eof = j->source.is_whole = 1;
+	switch (step->next) {
+	case VERIFY_NEXT_REQUEST:
+		request_next(s, j, step);
+		break;
+	case VERIFY_NEXT_READBACK:
+		begin_readback(s, j, step->off, step->len);
+		break;
+	case VERIFY_NEXT_LATER:
+		enqueue(&s->deferred, j);
+		break;
+	case VERIFY_NEXT_COPY_FROM:
+		j->start = step->off;
+		break;
+	case VERIFY_NEXT_COMPLETE:
+		j->verify->nothing_to_copy = j->source.eof =
+		    j->source.is_whole = 1;
+		break;
+	}
 }
 
 int
@@ -140,10 +134,11 @@ verify_sched_fstat_source(struct sched *s, struct sched_entry *j,
 	return sched_request_new(s, j, j->owner, OP_VERIFY_FSTAT, 0, 0, a);
 }
 
-/* Nothing is asked any more: the copy is next, or the end. */
+/* Unless something was asked, the copy is next, or the end. */
 void
 verify_sched_local_done(struct sched *s, struct sched_entry *j)
 {
+	j->verify->request_lost = 0;
 	if (!sched_link_is_empty(&j->queue) || j->in_flight > 0)
 		return;
 	if (must_verify_before(j) && s->interrupted &&
@@ -175,15 +170,6 @@ verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 	j->verify->request_lost = 1;
 	schedule_step(s, j, OP_VERIFY);
 	return 1;
-}
-
-int
-verify_sched_request_was_lost(struct sched_entry *j)
-{
-	int is_lost = j->verify->request_lost;
-
-	j->verify->request_lost = 0;
-	return is_lost;
 }
 
 static int

@@ -30,44 +30,43 @@
 struct sched_request;
 
 /*
- * In OP_BEGIN of a file, after its size was set: OP_VERIFY comes before its
- * first request, and again after its last one if all was copied. There the
- * caller calls verify_sched_request(), verify_sched_read_back() or
- * verify_sched_defer(), or none of them: then the copy is next, and after it
- * the end. With sched_fail() or verify_sched_complete() nothing is copied.
- * Returns 0, or -1 if out of memory.
+ * For the caller, in OP_BEGIN of a file, after its size was set: the file is
+ * verified. OP_VERIFY comes before its first request, and again after its last
+ * one if all was copied. Returns 0, or -1 if out of memory.
  */
 int	verify_sched_begin(struct sched *, struct sched_entry *);
 
-/* One request is next. OP_VERIFY comes after its reply. */
-void verify_sched_request(struct sched *, struct sched_entry *, enum sched_op,
-    uint64_t off, uint32_t len);
-
 /*
- * The server's file is opened, and "len" bytes from "off" on are read, in any
- * order, until verify_sched_stop_readback() is called in a reply. OP_VERIFY
- * comes when it is closed, and verify_sched_readback_len() says how many bytes
- * came without a gap.
+ * For the caller, in OP_VERIFY: decides the next step. Without a call the copy
+ * is next, from its start, and after the copy the end; after sched_fail()
+ * nothing is. If a connection was lost with what had been asked, struct sched_info says
+ * so in the next OP_VERIFY: ask it again.
  */
-void verify_sched_read_back(struct sched *, struct sched_entry *, uint64_t off,
-    uint64_t len);
-void	verify_sched_stop_readback(struct sched_entry *);
-uint64_t verify_sched_readback_len(const struct sched_entry *);
-
-/*
- * OP_VERIFY comes again after what is more urgent. It can be called when a
- * request is sent as well: both go on together.
- */
-void	verify_sched_defer(struct sched *, struct sched_entry *);
-
-/*
- * Returns 1, once, if a connection was lost with what was asked: ask it again.
- */
-int	verify_sched_request_was_lost(struct sched_entry *);
-
-/* The copy begins at "off", not at 0; or nothing is copied. */
-void	verify_sched_copy_from(struct sched_entry *, uint64_t off);
-void	verify_sched_complete(struct sched_entry *);
+enum verify_next {
+	/* a request of the verification (op-table.h); then OP_VERIFY */
+	VERIFY_NEXT_REQUEST,
+	/*
+	 * "len" bytes of the server's file from "off" on are read, in any
+	 * order, until all are there or a reply has "readback_differs".
+	 * OP_VERIFY comes when the file is closed, and "readback_len" of struct
+	 * sched_info says how many bytes came without a gap.
+	 */
+	VERIFY_NEXT_READBACK,
+	/*
+	 * OP_VERIFY again, after what is more urgent; also possible as a
+	 * request is sent, so that both go on together
+	 */
+	VERIFY_NEXT_LATER,
+	VERIFY_NEXT_COPY_FROM,		/* the copy, from "off" on */
+	VERIFY_NEXT_COMPLETE		/* no copy: the target is complete */
+};
+struct verify_step {
+	enum verify_next next;
+	enum sched_op op;		/* VERIFY_NEXT_REQUEST */
+	uint64_t off, len;		/* bytes, of it and where named */
+};
+void	verify_sched_next(struct sched *, struct sched_entry *,
+    const struct verify_step *);
 
 /* For the scheduler itself */
 

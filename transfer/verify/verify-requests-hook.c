@@ -88,7 +88,8 @@ send_stale(struct request *r)
 		request_path(r->sink, r->a.id, op_info(r->a.op)->message, name,
 		    NULL);
 	}
-	verify_sched_defer(r->t->sched, r->a.entry);
+	verify_sched_next(r->t->sched, r->a.entry,
+	    &(struct verify_step){ .next = VERIFY_NEXT_LATER });
 }
 
 static void
@@ -143,8 +144,8 @@ equals_local(int fd, uint64_t off, const u_char *theirs, size_t len)
 	return memcmp(ours, theirs, len) == 0;
 }
 
-/* Takes what was read back, in any order. */
-static void
+/* Takes what was read back, in any order. Returns 1 if it differs. */
+static int
 compare_readback(struct transfer *t, struct file *file,
     const struct sched_action *a, const u_char *theirs, size_t len)
 {
@@ -157,10 +158,10 @@ compare_readback(struct transfer *t, struct file *file,
 		if (equals_local(c->fd, off, theirs, n))
 			continue;
 		c->first_difference = MINIMUM(c->first_difference, off);
-		verify_sched_stop_readback(a->entry);
 		break;
 	}
 	verify_run_show_progress(t, file, off);
+	return len > 0;
 }
 
 static void
@@ -183,7 +184,7 @@ take_readback(struct request *r)
 	if (r->status != SSH2_FX_OK)
 		return;
 	file_parse_data(r, r->a.len, &p, &n);
-	compare_readback(r->t, r->file, &r->a, p, n);
+	r->said.readback_differs = compare_readback(r->t, r->file, &r->a, p, n);
 	r->said.len = n;
 }
 

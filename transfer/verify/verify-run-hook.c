@@ -351,6 +351,24 @@ verify_run_show_progress(struct transfer *t, struct file *file, uint64_t off)
 	}
 }
 
+static void
+next_step(struct transfer *t, struct sched_entry *j, enum verify_next next,
+    uint64_t off, uint64_t len)
+{
+	const struct verify_step step = { next, 0, off, len };
+
+	verify_sched_next(t->sched, j, &step);
+}
+
+static void
+ask_server(struct transfer *t, struct sched_entry *j, enum sched_op op,
+    uint64_t off, uint64_t len)
+{
+	const struct verify_step step = { VERIFY_NEXT_REQUEST, op, off, len };
+
+	verify_sched_next(t->sched, j, &step);
+}
+
 /* Hashes some of ours. Both sides hash at the same time. */
 void
 verify_run_hash_slice(struct transfer *t, struct file *file,
@@ -366,7 +384,7 @@ verify_run_hash_slice(struct transfer *t, struct file *file,
 	if (n > 0)
 		verify_run_show_progress(t, file, c->comparison.off);
 	if (n == SLICE && !interrupted)
-		verify_sched_defer(t->sched, j);
+		next_step(t, j, VERIFY_NEXT_LATER, 0, 0);
 	else
 		c->comparison.len = 0;
 }
@@ -387,7 +405,7 @@ finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (c->comparison.op == VERIFY_READ_BACK) {
 		c->comparison.op = 0;
 		verify_fsm_bytes_equal(verify_run_fsm(c),
-		    MINIMUM(verify_sched_readback_len(j), c->first_difference -
+		    MINIMUM(sched_info(j).readback_len, c->first_difference -
 		    c->comparison.off));
 		return 1;
 	}
@@ -424,14 +442,13 @@ begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
 		c->has_their_hashes = 0;
 		c->our_hashes = blocksum_new(a->off, a->len,
 		    VERIFY_BLOCK);
-		verify_sched_request(t->sched, j, OP_VERIFY_HASH, a->off,
-		    (uint32_t)a->len);
+		ask_server(t, j, OP_VERIFY_HASH, a->off, a->len);
 		return 0;
 	}
 	verbose("the server cannot hash files: reading all of \"%s\" back to "
 	    "compare it", file->dst);
 	c->first_difference = UINT64_MAX;
-	verify_sched_read_back(t->sched, j, a->off, a->len);
+	next_step(t, j, VERIFY_NEXT_READBACK, a->off, a->len);
 	return 0;
 }
 
@@ -442,7 +459,7 @@ read_past_end(struct transfer *t, struct file *file, struct sched_entry *j,
 {
 	file->verification->comparison = *a;
 	file->verification->has_ended = 0;
-	verify_sched_read_back(t->sched, j, a->off, 1);
+	next_step(t, j, VERIFY_NEXT_READBACK, a->off, 1);
 }
 
 /* Answers */
@@ -491,7 +508,7 @@ begin_copy_at(struct transfer *t, struct file *file, struct sched_entry *j,
 		    (unsigned long long)off,
 		    (unsigned long long)c->fsm.source.size);
 	file->start_off = off;
-	verify_sched_copy_from(j, off);
+	next_step(t, j, VERIFY_NEXT_COPY_FROM, off, 0);
 	count_kept_bytes(t, file, off);
 }
 
@@ -525,7 +542,7 @@ request_setstat(struct transfer *t, struct file *file, struct sched_entry *j)
 	struct verification *c = file->verification;
 
 	if (c->setstat_op != OP_SETSTAT_OPEN || c->flags != 0) {
-		verify_sched_request(t->sched, j, c->setstat_op, 0, 0);
+		ask_server(t, j, c->setstat_op, 0, 0);
 		return 1;
 	}
 	c->setstat_op = 0;
@@ -562,7 +579,7 @@ finish_complete_file(struct transfer *t, struct file *file,
     struct sched_entry *j)
 {
 	file->is_complete = 1;
-	verify_sched_complete(j);
+	next_step(t, j, VERIFY_NEXT_COMPLETE, 0, 0);
 	count_kept_bytes(t, file, file->verification->fsm.source.size);
 	if (t->resume)
 		file_info(file, "File \"%s\" was not modified", file->dst);
@@ -638,13 +655,13 @@ search_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 		switch (a.op) {
 		case STALE_TEMP_LSTAT:
 		case STALE_TEMP_REMOVE:
-			verify_sched_request(t->sched, j, a.op ==
+			ask_server(t, j, a.op ==
 			    STALE_TEMP_LSTAT ? OP_STALE_LSTAT : OP_STALE_REMOVE,
 			    a.number, 0);
 			return 0;
 		case STALE_TEMP_WAIT:
 			t->wake_soon = 1;
-			verify_sched_defer(t->sched, j);
+			next_step(t, j, VERIFY_NEXT_LATER, 0, 0);
 			return 0;
 		case STALE_TEMP_COMPARE:
 			begin_stale_comparison(c, a.number);
@@ -670,7 +687,7 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 	struct verification *c = file->verification;
 
 	if (off > 0) {
-		verify_sched_request(t->sched, j, OP_STALE_RENAME,
+		ask_server(t, j, OP_STALE_RENAME,
 		    c->temp_number, 0);
 		return;
 	}
@@ -724,7 +741,7 @@ truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
 	    verify_fsm_skip_truncate(&c->fsm))
 		return 1;
 	if (t->ops->is_put) {
-		verify_sched_request(t->sched, j, OP_VERIFY_SETSIZE, size, 0);
+		ask_server(t, j, OP_VERIFY_SETSIZE, size, 0);
 		return 0;
 	}
 	if (verify_fsm_copy_tail(&c->fsm))
@@ -747,7 +764,7 @@ stat_end(struct transfer *t, struct file *file, struct sched_entry *j,
 		return 1;
 	}
 	file->verification->status = SSH2_FX_OK;
-	verify_sched_request(t->sched, j, OP_VERIFY_STAT, 0, 0);
+	ask_server(t, j, OP_VERIFY_STAT, 0, 0);
 	return 0;
 }
 
@@ -824,7 +841,7 @@ verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
 	struct verification *c = file->verification;
 	int was_copying = c->copy_begun;
 
-	if (verify_sched_request_was_lost(j))
+	if (sched_info(j).verify_request_lost)
 		repeat_lost_request(c);
 	if ((c->setstat_op != 0 && request_setstat(t, file, j)) ||
 	    interrupted || file->failed)
