@@ -98,7 +98,7 @@ check_attack() {
 }
 
 @test "sshd ends if it has no memory to learn which message it may have to refuse" {
-	local driver=msgname-test dir=$BUILD/hayate
+	local driver=msgname-print dir=$BUILD/hayate
 	make -s -C "$dir" "$driver" >&2
 	run -0 "$dir/$driver"
 	[[ $output = "a name of"* ]]

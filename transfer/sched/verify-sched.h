@@ -39,8 +39,8 @@ int	verify_sched_begin(struct sched *, struct sched_entry *);
 /*
  * For the caller, in OP_VERIFY: decides the next step. Without a call the copy
  * is next, from its start, and after the copy the end; after sched_fail()
- * nothing is. If a connection was lost with what had been asked, struct sched_info says
- * so in the next OP_VERIFY: ask it again.
+ * nothing is. If a connection was lost with what had been asked, struct
+ * sched_info says so in the next OP_VERIFY: ask it again.
  */
 enum verify_next {
 	/* a request of the verification (op-table.h); then OP_VERIFY */

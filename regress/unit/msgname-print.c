@@ -4,9 +4,9 @@
  */
 
 /*
- * msgname-test: prints the name that msgname_peek() returns for a message.
+ * msgname-print: prints the name that msgname_peek() returns for a message.
  *
- *   msgname-test [no-memory]
+ *   msgname-print [no-memory]
  *
  * With an argument, malloc() fails for the copy of the name.
  */
@@ -57,7 +57,7 @@ main(int argc, char **argv)
 	char *name;
 
 	(void)argv;
-	log_init("msgname-test", SYSLOG_LEVEL_INFO, SYSLOG_FACILITY_AUTH, 1);
+	log_init("msgname-print", SYSLOG_LEVEL_INFO, SYSLOG_FACILITY_AUTH, 1);
 	malloc_fails = argc > 1;
 	name = msgname_peek(NULL);
 	printf("%s\n", name == NULL ? "no name" : name);
