@@ -122,7 +122,7 @@ auth.o auth-passwd.o auth2.o auth2-pubkey.o auth2-pubkeyfile.o cipher.o \
 # Test drivers of the hooks need upstream's objects, and are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle poly1305-model seal-speed \
-	sshbuf-model shmpipe-model gather-oracle msgname-test
+	sshbuf-model shmpipe-model gather-oracle msgname-print
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
 $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
@@ -130,7 +130,7 @@ $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
 gather-oracle: WRAP = -Wl,--wrap=sshbuf_put_external
-msgname-test: WRAP = -Wl,--wrap=malloc,--wrap=sshpkt_ptr
+msgname-print: WRAP = -Wl,--wrap=malloc,--wrap=sshpkt_ptr
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
