@@ -890,3 +890,96 @@ VERIFIED='set asks 1'
 		    "set interrupt $at" "put 2 60 2500" "get 2 60 2500"
 	done
 }
+
+@test "all connections are lost and come back: no file is, whatever it was doing" {
+	local -x FLAVOUR=plain
+	local at conns
+	for at in $(seq 1 14); do
+		for conns in 1 3; do
+			run -0 run_replay "$HANDLES" "set names 10" "set conns $conns" \
+			    "set lose_all $at" "set back_after 3" "set order $at" \
+			    "put 2 60 2500" "get 2 60 2500" "set late_truncate 1" \
+			    "set preserve 1" "put 2 60 2500" "set lose_last 1" \
+			    "put 2 60 2500" "set late_truncate 0" "get 2 60 2500" \
+			    "set window 20000" \
+			    "set stripe_min 20000" "put 1 5 90000" "get 1 5 90000"
+			[ "$(grep -c 'whole=120 ' <<<"$output")" = 5 ]
+			[ "$(grep -c 'whole=5 ' <<<"$output")" = 2 ]
+		done
+		run -0 run_replay "$HANDLES" "set lose_all $at" "set order $at" "cross 2 60 2500" \
+		    "set late_truncate 1" "cross 2 60 2500" "set lose_last 1" \
+		    "cross 2 60 2500" "set handles 0" "cross 2 60 2500" "put 2 60 2500" \
+		    "set late_truncate 0" "get 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 6 ]
+	done
+}
+
+@test "all connections are lost ten times, also while the files of a loss begin again" {
+	local at
+	for at in 1 2 3 5 11; do
+		run -0 run_replay "$HANDLES" "set lose_all $at" "set lose_all_times 10" \
+		    "set conns 3" "set names 10" "set back_after 2" "set in_place 1" \
+		    "put 2 60 2500" "get 2 60 2500" "set asks 2" "put 2 60 2500" \
+		    "get 2 60 2500" "set asks 0" "set conns 1" "cross 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 5 ]
+	done
+}
+
+@test "all connections are lost among links and held names, or during a verification" {
+	local at
+	for at in $(seq 1 16); do
+		run -0 run_replay "$HANDLES" "set names 10" "set lose_all $at" "set links 2" \
+		    "get 2 60 2500" "set held 5" "get 2 60 2500" "set handles 0" \
+		    "get 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 3 ]
+		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \
+		    "set conns 3" "set back_after 2" "set lose_all $at" "put 2 60 2500" \
+		    "get 2 60 2500" "set complete 2" "get 2 60 2500" "set pause 1" \
+		    "put 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 4 ]
+	done
+}
+
+@test "an interrupt after all connections were lost ends the copy" {
+	local at after way
+	for at in 2 5 8; do
+		for after in 0 1 2 4; do
+			for way in put get cross; do
+				run -0 run_replay "$HANDLES" "set names 10" "set lose_all $at" \
+				    "set interrupt $((at + after))" "$way 2 60 2500" \
+				    "set lose_last 1" "$way 2 60 2500"
+			done
+		done
+	done
+}
+
+@test "names that a listing brings late are not lost with the connection" {
+	# The end of the listing has arrived before them.
+	local at
+	for at in 6 8 12; do
+		run -0 run_replay "$HANDLES" "set names 10" "late readdir 22 100" \
+		    "set lose_all $at" "get 1 400 10"
+		[ "$(get_value 0 whole)" = 400 ]
+	done
+}
+
+@test "a file is looked at in the end if a lost server may truncate or rename it late" {
+	# The driver finds it broken if a file is whole that was not looked at.
+	local at
+	for at in 2 3 4 5; do
+		run -0 run_replay "$HANDLES" "set lose_all $at" "put 1 50 1000" \
+		    "set late_truncate 1" "put 1 50 1000" "set late_truncate 0" \
+		    "set asks 1" "set from 500" "put 1 50 1000"
+		[ "$(grep -c 'whole=50 ' <<<"$output")" = 3 ]
+	done
+}
+
+@test "a file that waits to be seen by another host begins again if all are lost" {
+	local at
+	for at in $(seq 3 12); do
+		run -0 run_replay "set conns 3" "set other_hosts 6" "set lose_last 1" \
+		    "set lose_all $at" "set back_after 9" "put 1 50 1000" "$HANDLES" \
+		    "put 1 50 1000"
+		[ "$(grep -c 'whole=50 ' <<<"$output")" = 2 ]
+	done
+}

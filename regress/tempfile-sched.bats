@@ -390,3 +390,14 @@ print_commands() {
 		done
 	done
 }
+
+@test "all connections are lost: the file begins again, and nothing of it is left" {
+	local at s
+	for at in 1 3 5 6 7 8 10 15 20; do
+		for s in "set conns_wanted 1" "set streams 3" "set most 1"; do
+			run -0 run_replay "$NEW" "$s" "set lose_all $at" "put 40000" "$OLD" \
+			    "put 40000"
+			[ "$(grep -c 'failed=0 name=whole temp=none .*stale=0' <<<"$output")" = 2 ]
+		done
+	done
+}

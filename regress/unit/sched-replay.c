@@ -31,6 +31,9 @@
  *       align N     parts of a file that lanes share begin at multiples of N
  *       lose N, lose_at N   lane N is lost after so many round trips
  *       lose2 N, lose2_at N   and this one
+ *       lose_all N, lose_all_times N   all lanes are lost after each N round
+ *                   trips, so many times, and a new lane 0 is there;
+ *                   back_after N: the others are, N round trips later
  *       stat_fails N, open_fails N   1: each STAT of a final check, or each
  *                   OP_REOPEN, is refused
  *       slow N, slow_by N   replies of lane N come so many round trips later
@@ -98,6 +101,7 @@ struct node {
 	struct node *dir;
 	int	 children, added;	/* of a directory */
 	int	 named, known;		/* of them, by the server; to us */
+	int	 heard;			/* names of this listing, by us */
 	int	 below;			/* children that are not done */
 	int	 begun;			/* files among them that have begun */
 	int	 is_made, is_open, has_failed;
@@ -143,9 +147,9 @@ static struct {
 	uint64_t widen, lose, lose_at, lose2, lose2_at;
 	uint64_t slow, slow_by, slow_each, round_us;
 	uint64_t other, mixed, changed, bad, disk, links, held;
-	uint64_t lose_last, pause;
+	uint64_t lose_last, pause, lose_all, lose_all_times, back_after;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
-    .lanes = 1 };
+    .lanes = 1, .lose_all_times = 1 };
 
 static struct sim sim;
 
@@ -168,6 +172,8 @@ static struct {
 	unsigned long data[SCHED_CONNS_MAX];	/* requests */
 	int	 refused;		/* an OP_SETSIZE_0 was */
 	unsigned int lost;		/* a bit for each lane that was */
+	int	 just_lost;		/* in this round trip */
+	uint64_t all_lost, back_at;	/* how often; when lanes come back */
 	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
 	uint64_t due;			/* when the slow lane replies next */
 	int	 interrupted;
@@ -348,6 +354,8 @@ serve(struct node *n, struct reply *p)
 		sim_close(&r.handles, &n->is_open_back);
 	else if (p->a.op == OP_CLOSE_DEST)
 		sim_close(&r.handles_to, &n->is_open_to);
+	else if (p->a.op == OP_HELPER_CLOSE)
+		n->joined &= ~(1U << p->a.conn);
 	if (p->a.op == OP_STAT_DEST_ON_HOST && n->is_late && p->a.conn == 0)
 		see_late(n, p);
 	is_nth = sim_serve(&sim, p->a.op) ||
@@ -359,8 +367,6 @@ serve(struct node *n, struct reply *p)
 		serve_open_to(n, p->a.op == OP_OPEN_DEST_TRUNC);
 	else if (p->a.op == OP_HELPER_OPEN)
 		n->joined |= 1U << p->a.conn;
-	else if (p->a.op == OP_HELPER_CLOSE)
-		n->joined &= ~(1U << p->a.conn);
 	else if (p->a.op == OP_REOPEN) {
 		sim_must(!n->is_open, "only what is lost is opened again");
 		n->is_open = 1;
@@ -745,7 +751,8 @@ answer(struct reply *p)
 	if (p->result == RESULT_OK && p->a.op == OP_WRITE)
 		mark(n, p->a.off, p->a.len);
 	if (p->result == RESULT_OK && p->a.op == OP_READDIR)
-		n->known += (int)p->len;
+		n->known = (int)max((uint64_t)n->known, (uint64_t)(n->heard +=
+		    (int)p->len));
 	if (p->a.op == OP_STAT && p->result == RESULT_OK &&
 	    sched_info(p->a.entry).kind == KIND_LINK)
 		told.kind = KIND_FILE;
@@ -766,27 +773,55 @@ answer(struct reply *p)
 	    "a second reply is refused");
 }
 
+/* The request is lost, with its reply. */
+static void
+lose_request(const struct sched_action *a, int is_all)
+{
+	struct node *n = sched_info(a->entry).user;
+
+	n->under_way--;
+	n->last -= is_last(a->op);
+	n->is_late |= r.put && sched_info(a->entry).kind == KIND_FILE &&
+	    (a->op == OP_WRITE || a->op == OP_SETSIZE_END ||
+	    a->op == OP_SETSIZE_FINAL || a->op == OP_FSETSTAT ||
+	    (is_all && (a->op == OP_OPEN || a->op == OP_SETSIZE_0 ||
+	    a->op == OP_VERIFY_SETSIZE || a->op == OP_STALE_RENAME ||
+	    a->op == OP_REMOVE_OWN)));
+	r.hashing -= a->op == OP_VERIFY_HASH ? a->len : 0;
+	r.bytes -= bytes_of(a);
+}
+
+static void
+lose_requests(unsigned int lane)
+{
+	struct reply p;
+	size_t i;
+
+	for (i = 0; i < sim.n; i++) {
+		if (lane != SCHED_CONNS_ALL && sim.queue[i].link != lane)
+			continue;
+		memcpy(&p, sim.queue[i].body, sizeof(p));
+		lose_request(&p.a, lane == SCHED_CONNS_ALL);
+	}
+}
+
+static void
+set_lanes(unsigned int up)
+{
+	r.env.established = r.env.writable = up;
+	sched_update(r.s, &r.env);
+}
+
 /* The lane is lost, with the handles that it had, and what waits there. */
 static void
 lose(unsigned int lane)
 {
-	struct reply p;
 	struct node *n;
 	struct sched_entry *j;
-	size_t i;
 
-	for (i = 0; i < sim.n; i++) {
-		if (sim.queue[i].link != lane)
-			continue;
-		memcpy(&p, sim.queue[i].body, sizeof(p));
-		n = sched_info(p.a.entry).user;
-		n->under_way--;
-		n->last -= is_last(p.a.op);
-		n->is_late |= r.put && (p.a.op == OP_WRITE ||
-		    p.a.op == OP_SETSIZE_END || p.a.op == OP_SETSIZE_FINAL ||
-		    p.a.op == OP_FSETSTAT);
-		r.hashing -= p.a.op == OP_VERIFY_HASH ? p.a.len : 0;
-	}
+	if ((r.lost >> lane & 1) != 0)
+		return;
+	lose_requests(lane);
 	sim_lose(&sim, lane);
 	for (j = sched_next_in_order(r.s, NULL); j != NULL;
 	    j = sched_next_in_order(r.s, j)) {
@@ -800,6 +835,7 @@ lose(unsigned int lane)
 			sim_close(&r.handles, &n->is_open);
 	}
 	r.lost |= 1U << lane;
+	r.just_lost = 1;
 	sched_conn_lost(r.s, lane);
 	/* Another lane that had it is its own now. */
 	for (j = sched_next_in_order(r.s, NULL); j != NULL;
@@ -812,13 +848,49 @@ lose(unsigned int lane)
 			sim_open(&r.handles);
 		}
 	}
-	r.env.established = r.env.writable = ((1U << set.lanes) - 1) & ~r.lost;
-	sched_update(r.s, &r.env);
+	set_lanes(((1U << set.lanes) - 1) & ~r.lost);
+}
+
+/* All lanes are lost, and all handles of both servers. */
+static void
+lose_all(void)
+{
+	struct node *n;
+	struct sched_entry *j;
+
+	lose_requests(SCHED_CONNS_ALL);
+	sim.n = 0;
+	for (j = sched_next_in_order(r.s, NULL); j != NULL;
+	    j = sched_next_in_order(r.s, j)) {
+		n = sched_info(j).user;
+		n->lost = 1;
+		n->joined = 0;
+		n->named = n->heard = 0;
+		if (n->is_open)
+			sim_close(&r.handles, &n->is_open);
+		if (n->is_open_to)
+			sim_close(&r.handles_to, &n->is_open_to);
+		if (n->is_open_back)
+			sim_close(&r.handles, &n->is_open_back);
+	}
+	r.just_lost = 1;
+	r.lost = ((1U << set.lanes) - 1) & ~1U;
+	r.all_lost++;
+	r.back_at = r.rounds + set.back_after;
+	sched_conn_lost(r.s, SCHED_CONNS_ALL);
+	set_lanes(1);
 }
 
 static void
 lose_conns(void)
 {
+	if (r.all_lost > 0 && r.lost != 0 && r.rounds >= r.back_at) {
+		r.lost = 0;
+		set_lanes((1U << set.lanes) - 1);
+	}
+	if (set.lose_all != 0 && r.all_lost < set.lose_all_times &&
+	    r.rounds > 0 && r.rounds % set.lose_all == 0)
+		lose_all();
 	if (set.lose != 0 && r.rounds == set.lose_at)
 		lose((unsigned int)set.lose);
 	if (set.lose2 != 0 && r.rounds == set.lose2_at)
@@ -867,6 +939,9 @@ end(struct sched_entry *j, struct node *n)
 	sim_must(sched_info(j).kind != KIND_DIR_END || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
+	sim_must(sched_info(j).kind != KIND_DIR_END || n->has_failed ||
+	    r.interrupted || n->added == n->children,
+	    "a directory gets each child once");
 	if (n->dir != NULL && (sched_info(j).kind != KIND_DIR ||
 	    (n->has_failed && n->below == 0)))
 		n->dir->below--;
@@ -882,7 +957,7 @@ end(struct sched_entry *j, struct node *n)
 	sim_must(!n->is_mixed || set.in_place || n->over,
 	    "new bytes come where no old ones are");
 	sim_must(!set.clear || !sched_info(j).is_whole || n->served == size ||
-	    (n->lost && n->served > size), "no bytes are lost");
+	    ((n->lost || is_odd(n)) && n->served > size), "no bytes are lost");
 	if (n->is_emptied) {
 		sim_must(n->moved == 0 && !sched_info(j).is_whole,
 		    "what is emptied was not whole");
@@ -1065,8 +1140,9 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 		}
 		if (sched_is_done(r.s))
 			break;
-		sim_must(sim.n > 0 || r.lost || r.nreleased < r.nheld,
+		sim_must(sim.n > 0 || r.just_lost || r.nreleased < r.nheld,
 		    "it goes on until all is done");
+		r.just_lost = 0;
 		answer_all();
 	}
 	sim_must(r.handles.open == 0 && r.handles_to.open == 0 &&
@@ -1122,7 +1198,10 @@ setting(const char *key)
 	    { "round_us", &set.round_us }, { "other", &set.other },
 	    { "mixed", &set.mixed }, { "changed", &set.changed },
 	    { "bad", &set.bad }, { "disk", &set.disk },
-	    { "lose_last", &set.lose_last }, { "pause", &set.pause },
+	    { "lose_last", &set.lose_last },
+	    { "lose_all", &set.lose_all },
+	    { "lose_all_times", &set.lose_all_times },
+	    { "back_after", &set.back_after }, { "pause", &set.pause },
 	    { "links", &set.links }, { "held", &set.held },
 	    { "late_truncate", &set.clear }, { "device_every", &set.odd },
 	    { "known", &set.known },

@@ -38,6 +38,8 @@
  *       no_tempfile 1   the file has no temporary file, and removes stale ones
  *       stranger N  a bit for each temporary name that another user owns
  *       writers N   at most N connections write the file; 0: any number
+ *       lose_all N  all connections are lost in the Nth round trip, and the
+ *                   file begins again: its temporary file is a stale one
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
  *   lose CHAN N    the channel ends in the Nth round trip
@@ -96,10 +98,11 @@ static struct {
 	long actual, shrink, stop, in_place, preserve, unit, room, streams;
 	long logins, stale, alive, stolen, writers;
 	long conns_wanted, unsafe, untagged, swapped, made, no_tempfile;
-	long stranger;
+	long stranger, lose_all;
 } conf = { .rtt = 100, .path = 12500, .window = 2048, .most = 10, .old = -1,
     .server_caps = 1, .space = 1L << 30, .actual = -1, .shrink = -1, .stop = -1,
-    .in_place = 1, .unit = 256, .logins = 10, .conns_wanted = 1, .made = -1 };
+    .in_place = 1, .unit = 256, .logins = 10, .conns_wanted = 1, .made = -1,
+    .lose_all = -1 };
 
 static const struct {
 	const char *name;
@@ -119,6 +122,7 @@ static const struct {
 	{ "unsafe", &conf.unsafe }, { "untagged", &conf.untagged },
 	{ "swapped", &conf.swapped }, { "made", &conf.made },
 	{ "no_tempfile", &conf.no_tempfile }, { "stranger", &conf.stranger },
+	{ "lose_all", &conf.lose_all },
 };
 
 static long lost_in_round[CHANNELS];	/* -1: never */
@@ -566,7 +570,7 @@ handle_action(const struct sched_action *a)
 	else if (a->op == OP_DATA_DONE)
 		check_leftover(a);
 	else if (a->op == OP_RESTART)
-		is_restarted = 1;
+		is_restarted = !sched_info(a->entry).restarts_after_loss;
 	else if (a->op == OP_END)
 		has_failed |= sched_info(a->entry).has_failed;
 	else if (a->op == OP_PRINT)
@@ -640,6 +644,21 @@ lose_conn(unsigned int chan)
 	sched_conn_lost(s, chan);
 }
 
+/* A server does nothing late here. */
+static void
+lose_all(void)
+{
+	sim.n = 0;
+	memset(conn_state, 0, sizeof(conn_state));
+	if (temp != NULL)
+		stale_names |= 1L << own_number;
+	sim_file_free(temp);
+	temp = NULL;
+	found_names = 0;
+	acked = 0;
+	sched_conn_lost(s, SCHED_CONNS_ALL);
+}
+
 static void
 set_conns(void)
 {
@@ -709,6 +728,8 @@ run(void)
 	int r;
 
 	for (rounds = 0; !is_over; rounds++) {
+		if (rounds == conf.lose_all)
+			lose_all();
 		if (rounds == conf.stop)
 			sched_interrupt(s);
 		is_other |= rounds == conf.made && named == NULL;

@@ -19,9 +19,13 @@
 #include "tempfile-sched.h"
 #include "verify-sched.h"
 
-/* Returns 1 if the request, of a file that is uploaded, may still change it. */
+/*
+ * Returns 1 if the request, of a file that is uploaded, may still change it.
+ * "conn" is what was lost.
+ */
 static int
-may_execute_late(const struct sched *s, const struct sched_request *r)
+may_execute_late(const struct sched *s, const struct sched_request *r,
+    unsigned int conn)
 {
 	uint64_t at;
 
@@ -30,7 +34,8 @@ may_execute_late(const struct sched *s, const struct sched_request *r)
 	if (r->op == OP_WRITE)
 		return !has_tempfile(r->entry) || !tempfile_locate_write(
 		    r->entry->temp->file, r->off, &at);
-	return op_info(r->op)->late;
+	return op_info(r->op)->late || (conn == SCHED_CONNS_ALL &&
+	    op_info(r->op)->late_on_conn0);
 }
 
 /* Forgets the requests in flight on a connection, or all (SCHED_CONNS_ALL). */
@@ -47,8 +52,11 @@ forget_requests(struct sched *s, unsigned int conn)
 				place = &r->next;
 				continue;
 			}
-			if (may_execute_late(s, r))
+			if (may_execute_late(s, r, conn))
 				multihost_note_unconfirmed(r->entry);
+			/* The end of the names may overtake some of them. */
+			if (r->op == OP_READDIR)
+				r->entry->source.eof = 0;
 			sched_request_retire(s, place);
 		}
 	}
@@ -189,7 +197,10 @@ is_cut_short(const struct sched_entry *j)
 		return j->state == STATE_LOOKUP;
 	if (sched_link_is_empty(&j->queue))
 		return 1;
-	return j->kind == KIND_FILE ? j->step != OP_END : j->step < OP_BEGIN;
+	/* Before its end a file may have to be seen over a lost connection. */
+	return j->kind == KIND_FILE ? j->step != OP_END ||
+	    (j->outcome != OUTCOME_FAILED && multihost_is_involved(j)) :
+	    j->step < OP_BEGIN;
 }
 
 /* A directory, or a link, is asked for again from its first request on. */

@@ -27,6 +27,12 @@ multihost_has_unconfirmed(const struct sched_entry *j)
 	return j->hosts != NULL && j->hosts->unconfirmed_writes;
 }
 
+int
+multihost_is_involved(const struct sched_entry *j)
+{
+	return j->hosts != NULL && j->hosts->involved != 0;
+}
+
 void
 multihost_drop(struct sched_entry *j)
 {

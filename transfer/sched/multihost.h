@@ -33,11 +33,14 @@
 #include "sched-action.h"
 
 /*
- * A connection of the entry, but not connection 0, was lost with a request that
- * its server may execute at any later time.
+ * A connection of the entry was lost with a request that its server may execute
+ * at any later time.
  */
 void	multihost_note_unconfirmed(struct sched_entry *);
 int	multihost_has_unconfirmed(const struct sched_entry *);
+
+/* Returns 1 if another host than the first has written the entry. */
+int	multihost_is_involved(const struct sched_entry *);
 
 /* Forgets all, or what a restart has to forget. */
 void	multihost_drop(struct sched_entry *);

@@ -41,11 +41,13 @@ static const struct op_info ops[] = {
 	[OP_SETSTAT] = { "setstat", SETSTAT, .to_dest = 1, .conn0 = 1 },
 
 	/* a file, from its first request to its last one */
-	[OP_REMOVE_OWN] = { "remove_own", REMOVE, .conn0 = 1 },
-	[OP_OPEN] = { "open", OPEN },
+	[OP_REMOVE_OWN] = { "remove_own", REMOVE, .conn0 = 1,
+	    .late_on_conn0 = 1 },
+	[OP_OPEN] = { "open", OPEN, .late_on_conn0 = 1 },
 	[OP_OPEN_EXCL] = { "open_excl", OPEN },
 	[OP_OPEN_DEST] = { "open_dest", OPEN, .to_dest = 1 },
-	[OP_SETSIZE_0] = { "setsize_0", FSETSTAT, .to_dest = 1 },
+	[OP_SETSIZE_0] = { "setsize_0", FSETSTAT, .to_dest = 1,
+	    .late_on_conn0 = 1 },
 	[OP_FSTAT_TYPE] = { "fstat_type", FSTAT, .to_dest = 1 },
 	[OP_READ] = { "read", READ },
 	[OP_WRITE] = { "write", WRITE, .to_dest = 1, .late = 1 },
@@ -75,7 +77,7 @@ static const struct op_info ops[] = {
 	    .offset = OFFSET_SAMPLE, .reopens = 1 },
 
 	/* the rows below say the rest */
-	[OP_TEMPFILE] = { "tempfile" },
+	[OP_TEMPFILE] = { "tempfile", .late_on_conn0 = 1 },
 
 	/* verification */
 	[OP_VERIFY_STAT] = { "verify_stat", STAT, VERIFIES },
@@ -83,15 +85,17 @@ static const struct op_info ops[] = {
 	[OP_VERIFY_HASH] = { "verify_hash", EXTENDED(EXTENDED_REPLY),
 	    VERIFIES },
 	[OP_VERIFY_SETSIZE] = { "verify_setsize", SETSTAT, VERIFIES,
-	    .conn0 = 1 },
+	    .conn0 = 1, .late_on_conn0 = 1 },
 	[OP_SETSTAT_OPEN] = { "setstat_open", OPEN, VERIFIES, .conn0 = 1 },
 	[OP_SETSTAT_FSTAT] = { "setstat_fstat", FSTAT, VERIFIES, .conn0 = 1 },
 	[OP_VERIFY_SETSTAT] = { "verify_setstat", FSETSTAT, VERIFIES,
 	    .conn0 = 1 },
 	[OP_SETSTAT_CLOSE] = { "setstat_close", CLOSE, VERIFIES, .conn0 = 1 },
 	[OP_STALE_LSTAT] = { "stale_lstat", LSTAT, VERIFIES },
-	[OP_STALE_RENAME] = { "stale_rename", RENAME, VERIFIES, .conn0 = 1 },
-	[OP_STALE_REMOVE] = { "stale_remove", REMOVE, VERIFIES, .conn0 = 1 },
+	[OP_STALE_RENAME] = { "stale_rename", RENAME, VERIFIES, .conn0 = 1,
+	    .late_on_conn0 = 1 },
+	[OP_STALE_REMOVE] = { "stale_remove", REMOVE, VERIFIES, .conn0 = 1,
+	    .late_on_conn0 = 1 },
 	[OP_READBACK_OPEN] = { "readback_open", OPEN, VERIFIES },
 	[OP_READBACK_READ] = { "readback_read", READ, VERIFIES },
 	[OP_READBACK_CLOSE] = { "readback_close", CLOSE, VERIFIES },

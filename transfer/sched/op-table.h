@@ -68,6 +68,11 @@ struct op_info {
 	 * file by it, which is looked at in the end (multihost.h).
 	 */
 	unsigned int late : 1;
+	/*
+	 * Likewise if all connections are lost. Over connection 0 it truncates
+	 * the file, or changes what has its name.
+	 */
+	unsigned int late_on_conn0 : 1;
 	/* A request of the verification: what follows it is OP_VERIFY. */
 	unsigned int verifies : 1;
 	/* A lost file is opened again by it, or compared after that. */
