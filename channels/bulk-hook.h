@@ -10,9 +10,9 @@
  * loop. On a short path the loop costs more than the cipher. So a channel
  * accepts packets of up to 255 KiB and 256 bytes, as RFC 4254, section 5.1
  * allows it to announce, if the peer is known to send such packets correctly.
- * A read takes as much at once, and towards a peer that accepts only 32 KiB it
- * fills the output queue in one turn of the loop. Pipes are enlarged to hold
- * one read or one packet.
+ * A read asks for as many bytes with any peer. For a peer that accepts only
+ * packets of 32 KiB, such a read becomes several packets, which are queued in
+ * one turn of the loop. Pipes are enlarged to hold one read or one packet.
  *
  * The delay of interactive data stays bounded: a packet has more than 32 KiB
  * only if the path carries it in 2.6 ms, and the output queue is filled no
@@ -57,18 +57,23 @@ uint64_t bulk_path_rate(struct ssh *);
 
 /*
  * Returns how many of "len" bytes of channel input go into the next packet; the
- * peer's window and its limit for packets must permit "len". More than 32 KiB
- * only to a peer that peer_takes_large_packets(), only as much as the path
- * carries in 2.6 ms, not from a terminal, and not while someone types into
- * another channel; always "len" with "Hayate no", or if "len" is at most 32
- * KiB. Where a record of a shared-memory pipe (shmpipe-hook.h) is more than
- * half of the result, the packet ends with a record.
+ * peer's window and its limit for packets must permit "len". The result is
+ * "len" if that is at most 32 KiB, and with "Hayate no". Otherwise it is as
+ * much as the path carries in 2.6 ms, at least 32 KiB and at most "len". It is
+ * 32 KiB if the rate of the path is unknown, for a peer that does not
+ * peer_takes_large_packets(), from a terminal, and while someone types into
+ * another channel.
+ *
+ * If the input comes from a shared-memory pipe (shmpipe-hook.h), a packet of
+ * more than 32 KiB is shortened to end where a record ends, but only if the
+ * record fits into it and is more than half of it.
  *
  * Also enlarges the channel's pipe if a larger packet may be sent, shrinks it
  * while someone types, and detects typing by the sizes and times of its calls,
- * so call it once for each packet. A packet of at most 256 bytes, 10 ms or more
- * after the last such packet, means that someone types for a second from then
- * on.
+ * so call it once for each packet. If "len" is 1 to 256, 10 ms or more after
+ * the last such call for any channel of the connection, someone types for a
+ * second from then on. Calls for the channel that was the last to have 32 KiB
+ * or more to send do not count.
  */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 
@@ -100,9 +105,10 @@ void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
 
 /*
  * Returns how many bytes of the window the peer may use before a window adjust
- * is due, whether or not our reader has consumed them all: three packets of the
- * channel, but of no more than stock's 32 KiB each. Stock also sends one when
- * half of the window is used.
+ * is due: three times the packet size that we announced for the channel, which
+ * counts as 32 KiB if it is more. The adjust is due even if our reader has not
+ * consumed all of these bytes. Independently of this number, stock also sends
+ * an adjust when half of the window is used.
  */
 u_int	bulk_adjust_step(const struct Channel *);
 
@@ -132,9 +138,10 @@ u_int	bulk_adjust_step(const struct Channel *);
 void	bulk_enlarge_pipe(int fd);
 
 /*
- * Replaces upstream's constants; channels.h includes this file at its end. The
- * size of a packet depends on the connection, and each function that opens a
- * channel has that in a variable "ssh". The windows, which upstream derives
+ * Replaces upstream's constants; channels.h includes this file right after it
+ * has defined them. The size of a packet depends on the connection: each
+ * function that uses it needs a variable "ssh", the connection, and all of
+ * upstream's that open a channel have one. The windows, which upstream derives
  * from the size of a packet, keep their values.
  */
 #undef CHANNEL_MAX_READ

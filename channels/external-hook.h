@@ -38,8 +38,8 @@ void	external_begin(struct sshbuf *);
 /*
  * Call it when the packet was sent or queued for new keys. Does nothing if a
  * cipher has taken the data. If the packet is queued, copies the data into it
- * and removes it. Ends the process if the packet is empty although no cipher
- * has taken the data, because it was sealed without them.
+ * and removes it. Ends the process if the packet was sent, and is empty now,
+ * although no cipher has taken the data: the packet was sealed without it.
  */
 void	external_end(void);
 
@@ -58,8 +58,9 @@ void	external_linearize(void);
  * is removed.
  *
  * external_take() returns the outside part and removes the packet, so a second
- * call finds none. The position of the part counts from "p", and its data stays
- * in the memory of whoever sends, at least until external_end(). If
+ * call finds none. The position of the part counts from "p", which must not lie
+ * behind the beginning of the part. The data of the part stays in the memory of
+ * whoever sends, at least until external_end(). If
  * external_has() would return 0, length and position are 0, and the data is
  * "p".
  */

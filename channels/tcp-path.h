@@ -10,7 +10,8 @@
  * Reading TCP_INFO costs under a microsecond. Never call this from a process
  * under a sandbox: getsockopt(2) is not on upstream's seccomp list.
  *
- * No upstream header, no state. Thread safe.
+ * No upstream header, no state. Thread safe, but for the text that the last two
+ * functions may return.
  */
 
 #ifndef HAYATE_TCP_PATH_H
@@ -19,16 +20,18 @@
 #include <stdint.h>
 
 /*
- * From TCP_INFO. A field that the system does not provide is 0, but min_rtt_us
- * is rtt_us then; systems other than Linux provide these two alone. Counters
- * cover the life of the connection; those marked "wraps" are 32 bits in the
- * kernel.
+ * From TCP_INFO. A field that the system does not provide is 0, except that
+ * min_rtt_us is then set to rtt_us. Systems other than Linux provide rtt_us
+ * alone. Counters cover the life of the connection; those marked "wraps" are 32
+ * bits in the kernel.
  *
- * The kernel counts "unacked", "cwnd" and "out_of_order" in segments: these
- * fields are its count times the present size of a segment, sent or received.
- * If that size shrinks, "out_of_order" can fall; the difference of two readings
- * means nothing then. "segments" includes retransmitted ones, and leaves out
- * those without data if the kernel counts them apart.
+ * The kernel counts three fields in segments. "unacked" and "cwnd" are its
+ * count times "mss"; "out_of_order" is its count times the present size of a
+ * segment that we receive. If that size shrinks, or the count wraps,
+ * "out_of_order" can fall; the difference of two readings means nothing then.
+ * "segments" includes retransmitted ones, and leaves out those without data if
+ * the kernel counts them apart. "delivery_rate" is the kernel's last sample; it
+ * skips samples that are lower because we had too little to send.
  */
 struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
@@ -42,8 +45,9 @@ struct tcp_path {
 	uint64_t resent;	/* counter: segments retransmitted; wraps */
 	uint64_t cwnd;		/* congestion window, bytes */
 	uint64_t unsent;	/* bytes in the send buffer, not yet sent */
-	uint64_t window;	/* the peer's receive window, bytes */
-	uint64_t mss;		/* bytes of a full segment we send */
+	uint64_t window;	/* the peer's receive window, bytes; those in
+				 * flight are part of it */
+	uint64_t mss;		/* payload of a full segment we send, bytes */
 };
 
 /*
@@ -63,9 +67,10 @@ uint64_t tcp_path_out_of_order(int fd);
 /*
  * Limits the unsent bytes in the kernel (TCP_NOTSENT_LOWAT), so that urgent
  * data does not queue behind bulk data: at that number the socket is not
- * writable any more. The last call counts. Returns 0; or -1 with nothing
- * changed if the descriptor is not a TCP socket or the system has no such
- * option.
+ * writable any more. The last call counts; on Linux 0 removes the limit, and
+ * the system's default applies again (net.ipv4.tcp_notsent_lowat). Returns 0;
+ * or -1 with nothing changed if the descriptor is not a TCP socket or the
+ * system has no such option.
  */
 int	tcp_path_limit_unsent(int fd, uint32_t bytes);
 
@@ -86,7 +91,8 @@ int	tcp_path_tolerates_loss(int fd);
  * NULL, or the reason why the algorithm did not change, as a clause for a
  * message: TCP_PATH_NO_TCP, that the kernel has no such algorithm or does not
  * allow it to this user, that the system cannot set one, or another error. The
- * text is valid until the next call of strerror(3).
+ * text is valid until the next call of strerror(3), which a system may share
+ * between threads: use it at once, and do not free it.
  */
 const char *tcp_path_set_congestion(int fd, const char *name);
 

@@ -24,28 +24,32 @@ struct ssh;
 /*
  * Whether our proposal names a mode. The peer's proposal is taken into account
  * only if it arrived before ours was rewritten; otherwise it counts as one that
- * names no mode.
+ * names no mode. With AUTHONLY_WITHHELD_ALL the key exchange is going to fail,
+ * because in at least one direction both sides have no cipher in common.
  */
 enum authonly_proposed {
 	AUTHONLY_NAMED,		/* it names a mode */
 	AUTHONLY_NOT_NAMED,	/* it names none, and neither does the peer's */
 	AUTHONLY_WITHHELD,	/* it names none, but the peer's does */
-	AUTHONLY_WITHHELD_ALL	/* WITHHELD; a direction shares no cipher */
+	AUTHONLY_WITHHELD_ALL	/* as WITHHELD, and no cipher can be chosen */
 };
 
 /*
- * Rewrites ssh->kex->my from the user's own proposal. Names no mode unless
- * "may_name" is set, and then only modes that fit both sides, if there are any:
- * a client before its ciphers, a server behind them; with "none" the lists of
- * MACs may change as well. A server that begins the key exchange does not know
- * yet what the client will ask for. Therefore it names only "in_force", the
- * mode in which it receives now, or no mode if that is "" because it receives
- * encrypted data; its MACs for "none" are those of its last answer. A client
- * also saves the lists of a proposal that has arrived, as
- * authonly_proposal_note_server() does.
+ * Rewrites ssh->kex->my from the user's own proposal. If "may_name" is set,
+ * adds the modes that fit both sides, of which there may be none; otherwise
+ * adds no mode. A client puts modes before its ciphers, a server behind them.
+ * With "none" the lists of MACs may change as well.
+ *
+ * A server that begins the key exchange does not know yet which modes the
+ * client will name. Therefore it names only "in_force", the mode in which it
+ * receives data now; "" if that data is encrypted, and then it names no mode.
+ * If the mode is "none", it repeats the MACs of its last answer. A client
+ * ignores "in_force". If the server's proposal has arrived, a client also saves
+ * its lists, as authonly_proposal_note_server() does.
  *
  * Sets the result and returns 0, or returns SSH_ERR_* if a proposal cannot be
- * parsed or written. The process ends if out of memory.
+ * parsed or written; the key exchange must not go on then. The process ends if
+ * out of memory.
  */
 int	authonly_proposal_rewrite(struct ssh *, int may_name,
     const char *in_force, enum authonly_proposed *);
@@ -78,10 +82,11 @@ int	authonly_proposal_none_is_usable(struct ssh *);
 
 /*
  * Call it when the server has refused the modes in a direction, with the MAC
- * that was negotiated there. Returns 1, with a line at -v, if the key exchange
- * has to be repeated with the user's order of MACs, because the last proposal
- * had another order, and the user's would not have led to "mac". Returns 0
- * otherwise.
+ * that was negotiated there. If the cipher uses no MAC, do not call it: "mac"
+ * must not be NULL. Returns 1, with a line at -v, if our last proposal had the
+ * MACs in another order than the user's, and the user's order leads to another
+ * MAC than "mac", or to none: the caller then has to repeat the key exchange
+ * with the user's order. Returns 0 otherwise.
  */
 int	authonly_proposal_displaced(enum authonly_dir, const char *mac);
 

@@ -16,9 +16,10 @@
  *
  * Any other ssh reports the bottleneck itself when its session ends, with or
  * without a command. It reports nothing if the session has a terminal or is a
- * subsystem, or if neither direction carried less than a quarter of the other.
- * The result is one line of the log, at -v. The user sees the line without -v
- * if all of these are true: standard error is a terminal, the copy was slow
+ * subsystem. A report also requires that one direction carried less than a
+ * quarter of the bytes of the other (bottleneck_is_one_way()). The result is
+ * one line of the log, at -v. The user sees the line without -v if all of these
+ * are true: standard error is a terminal, the copy was slow
  * (bottleneck_is_notable()), and the bottleneck is neither of the programs that
  * supply and consume the data. At -v a line "path:" with RTT and loss precedes
  * the result, for hayate-path.

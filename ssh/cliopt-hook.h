@@ -25,9 +25,11 @@
  * If this ssh is an additional connection, the first call silences it
  * (extra-conn-hook.h), whether the line is ours or not.
  *
- * The first value of a keyword counts. If "Hayate no" is in force after a line
- * of ours, scp and sftp send the requests of stock from then on. A later
- * "Hayate yes", which can override HPN-SSH's HPNDisabled, does not undo that.
+ * The first value of a keyword counts. If Hayate is off after a line of ours,
+ * by "Hayate no" or by HPN-SSH's "HPNDisabled yes", this ssh tells the scp or
+ * sftp that started it, which sends the requests of stock from then on. A
+ * "Hayate yes" after "HPNDisabled yes" turns Hayate on again in ssh, but not in
+ * that scp or sftp.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names; a "*keyword" that
@@ -36,10 +38,10 @@
  *
  * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
  * wrong line, which was logged and counts as a bad option. If "active",
- * RefuseConnection ends the process. A remark about a valid line that the user
- * should see, such as that GSSAPIClientIdentity is ignored, is logged at once
- * as an error. All other remarks are logged at -v, and those about the command
- * line are deferred until cliopt_log_deferred().
+ * RefuseConnection ends the process with 255. A remark about a valid line that
+ * the user should see, such as that GSSAPIClientIdentity is ignored, is logged
+ * at once as an error. All other remarks are logged at -v, and those about the
+ * command line are deferred until cliopt_log_deferred().
  *
  * "active" is 0 in a Host or Match block that does not apply. Such a line is
  * checked, names in it are replaced, and its value is not stored.
@@ -60,11 +62,11 @@ void	cliopt_replace_ciphers(char *list);
  * TransferHosts is in the command line, starts to look up its names
  * (spawn-hook.h).
  *
- * If this ssh is an additional connection to another host than the first one's,
- * the function keeps the ssh to its jump host from prompting. With a second
- * jump host it cannot, and ends the process with 255. If the only task of this
- * ssh is to look up a name (EXTRA_CONN_RESOLVE), and it has a proxy that would
- * look the name up, the function ends the process with 0.
+ * If this ssh is an additional connection to a host of TransferHosts, the
+ * function keeps the ssh to its jump host from prompting. With a second jump
+ * host it cannot, and ends the process with an error message and 255. If the
+ * only task of this ssh is to look up a name (EXTRA_CONN_RESOLVE), and it has a
+ * proxy that would look the name up, the function ends the process with 0.
  */
 void	cliopt_log_deferred(void);
 

@@ -21,8 +21,9 @@
 
 /*
  * As log_init(), which it calls first. At the first call it also ends ssh with
- * an error message and status 255 if the user name of the command line has one
- * of these characters; later calls, which know the files, check nothing.
+ * an error message and status 255 if the user name of the command line (-l, -o
+ * User or user@host) contains "$" or "\". Later calls check nothing, because
+ * the name may come from a file by then.
  */
 void	ruser_log_init(const char *program, LogLevel, SyslogFacility,
     int to_stderr);

@@ -16,11 +16,14 @@
  * authonly_classify_global() call private: forwardings, and types that they do
  * not know. The client gets SSH2_MSG_CHANNEL_OPEN_FAILURE (administratively
  * prohibited) or, if it wants a reply, SSH2_MSG_REQUEST_FAILURE, and the
- * connection goes on. For all other messages they call the replaced handlers. A
- * forwarding that these permit keeps the connection encrypted until it ends,
- * because its channel or listener calls authonly_encrypt_before_channel(). A
- * Hayate client never requests a forwarding while data is unencrypted: it
- * restores encryption first.
+ * connection goes on. For all other messages our handlers call the replaced
+ * ones. Once a forwarding was permitted, data stays encrypted until the
+ * connection ends, even if the forwarding ends before: its channel or listener
+ * calls authonly_encrypt_before_channel(). A Hayate client never requests a
+ * forwarding while data is unencrypted: it restores encryption first.
+ *
+ * Data may soon be unencrypted while a key exchange is in progress in which our
+ * proposal names a mode (authonly_in_force_or_pending()).
  *
  * Called by lifecycle-hook.c, in the process that serves the session of one
  * user, after authentication. Main thread only.
@@ -43,9 +46,10 @@ void	authonly_server_start(struct ssh *, const struct Authctxt *);
 /*
  * Call it after authonly_server_start(), for each request on a session channel.
  * Returns 1, with a line in the log, if the request has to fail, because it is
- * private and data is unencrypted or may soon be. Otherwise returns 0: a
- * private request while data is encrypted is allowed, and data stays encrypted
- * until the connection ends. Sends nothing; the caller replies.
+ * private and data is unencrypted or may soon be. Returns 0 if the request is
+ * allowed; if it is private, data then stays encrypted until the connection
+ * ends. Types that authonly_classify_request() does not know are private. Sends
+ * nothing; the caller replies.
  */
 int	authonly_server_refuses_request(struct ssh *, const char *type);
 
