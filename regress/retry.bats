@@ -14,6 +14,17 @@ setup_file() {
 	sshd_up stock
 	sshd_up hayate:other
 	sshd_up hayate:limited "MaxRate 4M"
+	# One session ends after the bytes in short.bytes.
+	cat >short <<-END
+	#!/bin/sh
+	if read n <$PWD/short.bytes && [ "\$n" -gt 0 ]; then
+	    echo 0 >$PWD/short.bytes
+	    $(bin sftp-server) | { stdbuf -o0 head -c "\$n"; kill -9 0; }
+	fi
+	exec $(bin sftp-server)
+	END
+	chmod +x short
+	sshd_up hayate:short "Subsystem sftp $PWD/short"
 	head -c 40000000 /dev/urandom >bulk
 	mkdir -p tree/a/b tree/c
 	head -c 12000000 /dev/urandom | split -a 3 -b 6000 - tree/f
@@ -114,6 +125,19 @@ sum_sent() {
 	(($(count_cuts) >= 3))
 	diff -r "$F/tree" to
 	fails grep -q 'listed twice' out
+}
+
+@test "a pattern whose directory is listed when the connection is lost names each file once" {
+	local n
+	mkdir many to
+	touch many/file{1..1500}
+	for n in 20000 100000; do
+		echo $n >"$F/short.bytes"
+		copy --retry 1m --journal "list.$n" "short:$T/many/*" to >out 2>&1
+		(($(count_cuts) == 1))
+		[ "$(wc -l <"list.$n")" = 1500 ]
+		diff -r many to
+	done
 }
 
 @test "a copy between two servers survives cuts of either" {

@@ -210,13 +210,13 @@ take_listed_name(struct transfer *t, struct file *file, struct sshbuf *m)
 		file_error(file,
 		    "Server sent suspect path \"%s\" during readdir "
 		    "of \"%s\"", name, file->src);
-	else if (t->keep_dots)
-		dir_add(file, name, &a);
-	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
-		if (dir_add_unique(file, name, &a) == 0)
-			file_count_listed(t, &a, 1);
-		else
+	else if (t->keep_dots || (strcmp(name, ".") != 0 &&
+	    strcmp(name, "..") != 0)) {
+		/* After a loss it is listed again. */
+		if (dir_add_unique(file, name, &a) != 0)
 			debug_f("\"%s\" is listed twice", name);
+		else if (!t->keep_dots)
+			file_count_listed(t, &a, 1);
 	}
 	free(name);
 }
