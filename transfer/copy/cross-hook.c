@@ -147,36 +147,25 @@ fail_stat(struct request *r)
 static void
 fail_truncate(struct request *r)
 {
-	struct file *file = r->file;
-
-	file_error(file, "dest open \"%s\": %s", file->dst, fx2txt(r->status));
-	file_error(file, "dest truncate \"%s\" failed", file->dst);
-}
-
-static void
-fail_write(struct request *r)
-{
-	if (r->file->dest_status == SSH2_FX_OK)
-		r->file->dest_status = r->status;
+	file_error(r->file, "dest truncate \"%s\" failed", r->file->dst);
 }
 
 /* Upstream ignores what happens after the last WRITE, but not a CLOSE. */
 static const struct op_handler cross_handlers[] = {
 	[OP_MKDIR] = { send_mkdir, file_take_new_dir },
-	[OP_STAT_DEST] = { file_send, take_stat, .fail = fail_stat },
-	[OP_SETSTAT] = { send_setstat, .error = "remote setstat",
-	    .names_path = 1, .is_last = 1 },
+	[OP_STAT_DEST] = { file_send, take_stat, NULL, 0, fail_stat },
+	[OP_SETSTAT] = { send_setstat, NULL, "remote setstat",
+	    NAMES_PATH | IS_LAST },
 
 	[OP_OPEN_DEST] = { send_open_dest, file_take_handle, "dest open",
-	    .names_path = 1, .is_failure = 1 },
+	    NAMES_PATH | FAILS },
 	[OP_SETSIZE_0] = { file_send_size },
 	[OP_FSTAT_TYPE] = { file_send, file_take_type },
-	[OP_WRITE] = { .is_failure = 1, .fail = fail_write },
-	[OP_FSETSTAT] = { send_fsetstat, .error = "remote fsetstat" },
-	[OP_CLOSE_DEST] = { file_send, .error = "close remote",
-	    .is_failure = 1 },
-	[OP_OPEN_DEST_TRUNC] = { send_open_dest, file_take_handle,
-	    .fail = fail_truncate },
+	[OP_WRITE] = { NULL /* relay_data() */, NULL, NULL, IS_DATA | FAILS },
+	[OP_FSETSTAT] = { send_fsetstat, NULL, "remote fsetstat" },
+	[OP_CLOSE_DEST] = { file_send, NULL, "close remote", FAILS },
+	[OP_OPEN_DEST_TRUNC] = { send_open_dest, file_take_handle, "dest open",
+	    NAMES_PATH, fail_truncate },
 };
 
 /* Local work */

@@ -37,12 +37,6 @@ extern volatile sig_atomic_t interrupted;
 /* Requests */
 
 static void
-send_open(struct request *r)
-{
-	file_send_open(r, r->file->src, SSH2_FXF_READ, NULL);
-}
-
-static void
 send_sample(struct request *r)
 {
 	struct request probe = *r;
@@ -379,28 +373,12 @@ fail_close(struct request *r)
 	r->file->failed |= sched_info(r->a.entry).kind == KIND_FILE;
 }
 
-/* Returns 1 if it is the first error of the data or the names. */
-static int
-note_read_error(struct request *r)
-{
-	if (r->file->status != SSH2_FX_OK)
-		return 0;
-	r->file->status = r->status == SSH2_FX_OK ? SSH2_FX_FAILURE : r->status;
-	return 1;
-}
-
-static void
-fail_read(struct request *r)
-{
-	(void)note_read_error(r);
-}
-
 static void
 fail_listing(struct request *r)
 {
 	const char *why = fx2txt(r->status);
 
-	if (!note_read_error(r))
+	if (!file_note_status(r))
 		return;
 	if (r->a.op == OP_OPENDIR)
 		file_error(r->file, "remote readdir(\"%s\"): %s",
@@ -415,36 +393,32 @@ fail_identity(struct request *r)
 {
 	if (r->a.conn != sched_info(r->a.entry).owner)
 		return;
-	(void)note_read_error(r);
+	(void)file_note_status(r);
 	r->file->failed = 1;
 }
 
 const struct op_handler get_handlers[] = {
-	[OP_STAT] = { file_send, set_link_target, .is_failure = 1,
-	    .fail = fail_stat },
-	[OP_OPENDIR] = { file_send, file_take_handle, .is_failure = 1,
-	    .fail = fail_listing },
-	[OP_READDIR] = { file_send, take_listing, .is_failure = 1,
-	    .fail = fail_listing },
+	[OP_STAT] = { file_send, set_link_target, NULL, FAILS, fail_stat },
+	[OP_OPENDIR] = { file_send, file_take_handle, NULL, FAILS,
+	    fail_listing },
+	[OP_READDIR] = { file_send, take_listing, NULL, FAILS, fail_listing },
 
-	[OP_OPEN] = { send_open, take_opened, .is_failure = 1,
-	    .fail = fail_open },
-	[OP_READ] = { file_send_read, take_data, .is_failure = 1,
-	    .fail = fail_read },
+	[OP_OPEN] = { file_send_open_read, take_opened, NULL, FAILS,
+	    fail_open },
+	[OP_READ] = { file_send_read, take_data, NULL, IS_DATA | FAILS },
 	[OP_FSTAT_SOURCE] = { file_send, file_take_source },
-	[OP_CLOSE] = { file_send, .error = "close remote",
-	    .fail = fail_close },
+	[OP_CLOSE] = { file_send, NULL, "close remote", 0, fail_close },
 
-	[OP_HELPER_OPEN] = { send_open, file_take_handle },
-	[OP_FSTAT_IDENTITY] = { file_send, check_source_identity,
-	    .fail = fail_identity },
+	[OP_HELPER_OPEN] = { file_send_open_read, file_take_handle },
+	[OP_FSTAT_IDENTITY] = { file_send, check_source_identity, NULL, 0,
+	    fail_identity },
 	[OP_SAMPLE_OWNER] = { send_sample, compare_sample },
 	[OP_SAMPLE_HELPER] = { send_sample, compare_sample },
 	[OP_HELPER_CLOSE] = { file_send },
-	[OP_REOPEN] = { send_open, file_take_handle, .is_failure = 1,
-	    .fail = fail_open },
-	[OP_SAMPLE_REOPENED] = { send_sample, compare_reopened_sample,
-	    .is_failure = 1, .fail = fail_read },
+	[OP_REOPEN] = { file_send_open_read, file_take_handle, NULL, FAILS,
+	    fail_open },
+	[OP_SAMPLE_REOPENED] = { send_sample, compare_reopened_sample, NULL,
+	    IS_DATA | FAILS },
 };
 
 /* Local work */

@@ -132,13 +132,6 @@ send_mkdir(struct request *r)
 }
 
 static void
-send_attrs(struct request *r)
-{
-	file_send_attrs(r, &r->file->a);
-	r->file->seen_attrs.flags = 0;
-}
-
-static void
 send_fsync(struct request *r)
 {
 	debug2("Sending SSH2_FXP_EXTENDED(fsync@openssh.com)");
@@ -434,13 +427,6 @@ fail_seen_target(struct request *r)
 }
 
 static void
-fail_write(struct request *r)
-{
-	if (r->file->status == SSH2_FX_OK)
-		r->file->status = r->status;
-}
-
-static void
 fail_truncated_size(struct request *r)
 {
 	file_error(r->file, "server did not truncate \"%s\", and its size is "
@@ -453,33 +439,31 @@ fail_truncated_size(struct request *r)
  */
 static const struct op_handler put_handlers[] = {
 	[OP_MKDIR] = { send_mkdir, file_take_new_dir },
-	[OP_STAT] = { file_send, take_stat, .fail = fail_stat },
-	[OP_SETSTAT] = { send_attrs, .error = "remote setstat",
-	    .names_path = 1, .is_last = 1 },
+	[OP_STAT] = { file_send, take_stat, NULL, 0, fail_stat },
+	[OP_SETSTAT] = { file_send_own_attrs, NULL, "remote setstat",
+	    NAMES_PATH | IS_LAST },
 
 	[OP_REMOVE_OWN] = { file_send },
-	[OP_OPEN] = { send_open, take_opened, "dest open", .names_path = 1,
-	    .is_failure = 1 },
+	[OP_OPEN] = { send_open, take_opened, "dest open", NAMES_PATH | FAILS },
 	[OP_OPEN_EXCL] = { send_open_excl, take_opened },
 	[OP_SETSIZE_0] = { file_send_size },
 	[OP_FSTAT_TYPE] = { file_send, file_take_type },
-	[OP_WRITE] = { send_local_write, .is_failure = 1, .fail = fail_write },
+	[OP_WRITE] = { send_local_write, NULL, NULL, IS_DATA | FAILS },
 	[OP_SETSIZE_END] = { file_send_size },
-	[OP_SETSIZE_FINAL] = { file_send_size, .error = "remote fsetstat" },
-	[OP_FSTAT_SIZE] = { file_send, check_truncated_size, .is_failure = 1,
-	    .fail = fail_truncated_size },
-	[OP_FSETSTAT] = { send_attrs, .error = "remote fsetstat" },
-	[OP_FSYNC] = { send_fsync, .error = "remote fsync", .is_failure = 1 },
-	[OP_CLOSE] = { file_send, .error = "close remote", .is_failure = 1 },
-	[OP_STAT_DEST_ON_HOST] = { file_send, check_seen_target,
-	    .fail = fail_seen_target },
+	[OP_SETSIZE_FINAL] = { file_send_size, NULL, "remote fsetstat" },
+	[OP_FSTAT_SIZE] = { file_send, check_truncated_size, NULL, FAILS,
+	    fail_truncated_size },
+	[OP_FSETSTAT] = { file_send_own_attrs, NULL, "remote fsetstat" },
+	[OP_FSYNC] = { send_fsync, NULL, "remote fsync", FAILS },
+	[OP_CLOSE] = { file_send, NULL, "close remote", FAILS },
+	[OP_STAT_DEST_ON_HOST] = { file_send, check_seen_target, NULL, 0,
+	    fail_seen_target },
 
 	[OP_HELPER_OPEN] = { send_reopen, file_take_handle },
 	[OP_FSTAT_IDENTITY] = { file_send, check_target_identity },
-	[OP_HELPER_CLOSE] = { file_send, .error = "close remote",
-	    .is_failure = 1 },
+	[OP_HELPER_CLOSE] = { file_send, NULL, "close remote", FAILS },
 	[OP_REOPEN] = { send_reopen, file_take_handle, "dest open",
-	    .names_path = 1, .is_failure = 1 },
+	    NAMES_PATH | FAILS },
 };
 
 /* Local work */

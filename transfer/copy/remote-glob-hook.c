@@ -229,7 +229,7 @@ static void
 look_up_paths(size_t n)
 {
 	static const struct op_handler lookup[] = {
-		[OP_STAT] = { lookup_send, lookup_reply, .fail = lookup_fail }
+		[OP_STAT] = { lookup_send, lookup_reply, NULL, 0, lookup_fail }
 	};
 	static const struct direction_ops side = { .handlers = lookup,
 	    .begin = ignore_entry, .end = ignore_entry };

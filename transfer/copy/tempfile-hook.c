@@ -264,13 +264,6 @@ note_temp_attrs(struct file *file, struct tempfile *temp, const Attrib *now)
 }
 
 static void
-note_owner(struct tempfile *temp, const Attrib *now)
-{
-	if ((now->flags & SSH2_FILEXFER_ATTR_UIDGID) != 0)
-		tempfile_set_owner(temp, now->uid);
-}
-
-static void
 take_dir(struct request *r)
 {
 	Attrib now;
@@ -292,29 +285,23 @@ take_stale(struct request *r)
 	    r->a.temp_request.number, &stale);
 }
 
+/* The file that is open, or the temporary one with its time */
 static void
-take_old(struct request *r)
+take_fstat(struct request *r)
 {
 	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
 	Attrib now;
 
 	file_parse_attrs(r, &now);
-	tempfile_set_old(temp,
-	    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && S_ISREG(now.perm),
-	    now.size);
-	note_owner(temp, &now);
-}
-
-static void
-take_tag(struct request *r)
-{
-	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
-	Attrib now;
-
-	file_parse_attrs(r, &now);
-	note_temp_attrs(r->file, temp, &now);
-	note_owner(temp, &now);
+	if (r->a.temp_request.op == TEMPFILE_FSTAT_TAG)
+		note_temp_attrs(r->file, temp, &now);
+	else
+		tempfile_set_old(temp,
+		    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+		    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+		    S_ISREG(now.perm), now.size);
+	if ((now.flags & SSH2_FILEXFER_ATTR_UIDGID) != 0)
+		tempfile_set_owner(temp, now.uid);
 }
 
 /* What has the temporary name, or the name: is it the file? */
@@ -363,27 +350,27 @@ const struct op_handler tempfile_handlers[] = {
 	[TEMPFILE_LSTAT_DIR] = { send_lstat_dir, take_dir },
 	[TEMPFILE_LSTAT_STALE] = { send_stale, take_stale },
 	[TEMPFILE_REMOVE_STALE] = { send_stale },
-	[TEMPFILE_FSTAT_OLD] = { file_send, take_old },
+	[TEMPFILE_FSTAT_OLD] = { file_send, take_fstat },
 
 	[TEMPFILE_OPEN_STAGING] = { send_open_staging, file_take_handle },
 	[TEMPFILE_SET_TAG] = { send_set_tag },
-	[TEMPFILE_FSTAT_TAG] = { send_fstat_tag, take_tag },
+	[TEMPFILE_FSTAT_TAG] = { send_fstat_tag, take_fstat },
 	[TEMPFILE_STATVFS] = { send_statvfs, take_statvfs },
 	[TEMPFILE_COPY_BACK] = { send_copy_back },
 
 	[TEMPFILE_LSTAT_TEMP] = { file_send, take_name, "remote lstat",
-	    .names_path = 1 },
-	[TEMPFILE_SETSIZE] = { file_send_size, .error = "remote fsetstat" },
-	[TEMPFILE_RENAME] = { send_rename, .fail = fail_rename },
+	    NAMES_PATH },
+	[TEMPFILE_SETSIZE] = { file_send_size, NULL, "remote fsetstat" },
+	[TEMPFILE_RENAME] = { send_rename, NULL, NULL, 0, fail_rename },
 	[TEMPFILE_LSTAT_RENAMED] = { file_send, take_name, "remote lstat",
-	    .names_path = 1 },
-	[TEMPFILE_FSETSTAT] = { send_fsetstat, .error = "remote fsetstat" },
+	    NAMES_PATH },
+	[TEMPFILE_FSETSTAT] = { send_fsetstat, NULL, "remote fsetstat" },
 	[TEMPFILE_CLOSE_STAGING] = { file_send },
-	[TEMPFILE_REMOVE_STAGING] = { file_send, .error = "remote delete",
-	    .names_path = 1 },
-	[TEMPFILE_CLOSE] = { file_send, .error = "close remote" },
-	[TEMPFILE_REMOVE] = { file_send, .error = "remote delete",
-	    .names_path = 1, .is_last = 1 },
+	[TEMPFILE_REMOVE_STAGING] = { file_send, NULL, "remote delete",
+	    NAMES_PATH },
+	[TEMPFILE_CLOSE] = { file_send, NULL, "close remote" },
+	[TEMPFILE_REMOVE] = { file_send, NULL, "remote delete",
+	    NAMES_PATH | IS_LAST },
 };
 
 char *

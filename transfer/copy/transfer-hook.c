@@ -333,12 +333,6 @@ verify_entry(struct transfer *t, struct file *file,
 }
 
 static void
-data_done(struct transfer *t, struct file *file, const struct sched_action *a)
-{
-	t->ops->data_done(t, file, a);
-}
-
-static void
 end_entry(struct transfer *t, struct file *file, const struct sched_action *a)
 {
 	struct sched_entry *j = a->entry;
@@ -354,21 +348,14 @@ end_entry(struct transfer *t, struct file *file, const struct sched_action *a)
 	results_journal(t, j, file);
 }
 
-static void
-print_entry(struct transfer *t, struct file *file, const struct sched_action *a)
-{
-	results_print(t, a->entry, file);
-}
-
 static void (*const local_work[])(struct transfer *, struct file *,
     const struct sched_action *) = {
 	[OP_BEGIN] = begin_entry,
 	[OP_VERIFY] = verify_entry,
-	[OP_DATA_DONE] = data_done,
 	[OP_RESTART] = reset_for_restart,
 	[OP_END] = end_entry,
 	[OP_ADD_CHILDREN] = add_child,
-	[OP_PRINT] = print_entry,
+	[OP_PRINT] = results_print,
 };
 
 static const struct op_handler *
@@ -386,15 +373,17 @@ handler_of(const struct transfer *t, const struct sched_action *a)
 static void
 do_action(struct transfer *t, const struct sched_action *a)
 {
-	struct request r = { .t = t, .file = sched_info(a->entry).user,
-	    .a = *a };
+	struct file *file = sched_info(a->entry).user;
+	struct request r = { .t = t, .file = file, .a = *a,
+	    .path = verify_run_path(file, a->op) };
 
 	if (op_is_local(a->op)) {
-		local_work[a->op](t, r.file, a);
+		(a->op == OP_DATA_DONE ? t->ops->data_done :
+		    local_work[a->op])(t, file, a);
 		return;
 	}
 	/* A directory's time is set when it changes no more. */
-	if (a->op == OP_SETSTAT && r.file->depth == 0)
+	if (a->op == OP_SETSTAT && file->depth == 0)
 		conns_stop_fs_checks(&t->conns);
 	t->stream = stream_of(t, a);
 	r.sink = stream_sink(t->stream);
@@ -414,6 +403,7 @@ parse_reply(struct transfer *t, struct sshbuf *m, struct request *r)
 	    &r->a))
 		stream_fatal(t->stream, "Unexpected reply %u", id);
 	r->file = sched_info(r->a.entry).user;
+	r->path = verify_run_path(r->file, r->a.op);
 	r->status = stream_parse_status(t->stream, m, r->type,
 	    op_info_of(&r->a)->reply, r->file->src);
 	debug3("Received reply T:%u I:%u", r->type, id);
@@ -444,13 +434,14 @@ update_window(struct transfer *t)
 
 /* "len" bytes came or were written; between two servers the latter count. */
 static void
-count_moved_bytes(struct transfer *t, struct file *file, enum sched_op op,
-    uint32_t len)
+count_moved_bytes(const struct request *r)
 {
+	struct transfer *t = r->t;
+	uint32_t len = r->said.len;
 	int is_to = t->stream == t->dest_stream;
 
-	if (op != OP_READBACK_READ && (t->dest_stream == NULL || is_to)) {
-		file->moved += len;
+	if (r->a.op != OP_READBACK_READ && (t->dest_stream == NULL || is_to)) {
+		r->file->moved += len;
 		t->moved += len;
 		t->count.bytes += len;
 	}
@@ -510,7 +501,7 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	if (is_error && known == 0 && !verifies)
 		file_report_error(&r, h);
 	note_conn_count(t, r.a.entry, r.file);
-	count_moved_bytes(t, r.file, r.a.op, said->len);
+	count_moved_bytes(&r);
 	update_channel_count(t, &r.a, said->len);
 	bottleneck_acked(t, &r.a, said->len);
 	conns_count_moved(&t->conns, said->len, known_rest(t));

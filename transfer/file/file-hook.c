@@ -312,7 +312,7 @@ file_path_of(const struct request *r)
 {
 	const struct op_info *op = op_info_of(&r->a);
 
-	return op->temp_name ? r->file->temp_name :
+	return r->path != NULL ? r->path : op->temp_name ? r->file->temp_name :
 	    op->to_dest || r->t->ops->is_put ? r->file->dst : r->file->src;
 }
 
@@ -339,7 +339,25 @@ void
 file_send_size(struct request *r)
 {
 	debug("truncating at %llu", (unsigned long long)r->a.off);
-	request_fsetsize(r->sink, r->a.id, file_handle_of(r), r->a.off);
+	if (op_info_of(&r->a)->by_path)
+		request_setsize(r->sink, r->a.id, file_path_of(r), r->a.off);
+	else
+		request_fsetsize(r->sink, r->a.id, file_handle_of(r),
+		    r->a.off);
+}
+
+/* Hosts compare the file again after it. */
+void
+file_send_own_attrs(struct request *r)
+{
+	file_send_attrs(r, &r->file->a);
+	r->file->seen_attrs.flags = 0;
+}
+
+void
+file_send_open_read(struct request *r)
+{
+	file_send_open(r, file_path_of(r), SSH2_FXF_READ, NULL);
 }
 
 void
@@ -357,20 +375,35 @@ file_send_read(struct request *r)
 	request_read(r->sink, r->a.id, file_handle_of(r), r->a.off, r->a.len);
 }
 
+int
+file_note_status(struct request *r)
+{
+	u_int *first = r->t->dest_stream != NULL && op_info_of(&r->a)->to_dest ?
+	    &r->file->dest_status : &r->file->status;
+
+	if (*first != SSH2_FX_OK)
+		return 0;
+	*first = r->status == SSH2_FX_OK ? SSH2_FX_FAILURE : r->status;
+	return 1;
+}
+
 void
 file_report_error(struct request *r, const struct op_handler *h)
 {
 	const char *why = fx2txt(r->status);
 
-	if (h->fail != NULL)
-		h->fail(r);
-	if (h->error != NULL && h->names_path)
-		file_message(r->file, h->is_last, SYSLOG_LEVEL_ERROR,
-		    "%s \"%s\": %s", h->error, file_path_of(r), why);
+	if (h->error != NULL && (h->flags & NAMES_PATH) != 0)
+		file_message(r->file, (h->flags & IS_LAST) != 0,
+		    SYSLOG_LEVEL_ERROR, "%s \"%s\": %s", h->error,
+		    file_path_of(r), why);
 	else if (h->error != NULL)
 		file_error(r->file, "%s: %s", h->error, why);
-	if (h->is_failure)
+	if ((h->flags & IS_DATA) != 0)
+		(void)file_note_status(r);
+	if ((h->flags & FAILS) != 0)
 		r->file->failed = 1;
+	if (h->fail != NULL)
+		h->fail(r);
 }
 
 void

@@ -190,6 +190,7 @@ struct request {
 	struct transfer *t;
 	struct file *file;
 	struct sched_action a;
+	const char *path;		/* NULL: that of the file */
 	struct request_sink *sink;	/* while it is sent */
 
 	/* the reply: the fields of a status, or the rest of the message */
@@ -215,10 +216,13 @@ struct op_handler {
 	op_function *reply;
 	/* After sched_reply(), an error that does not restart the file: */
 	const char *error;	/* its text, without the reason; NULL: none */
-	unsigned int names_path : 1;	/* the text has the path as well */
-	unsigned int is_last : 1;	/* and comes after what is below it */
-	unsigned int is_failure : 1;	/* the file has failed */
-	op_function *fail;	/* called first; or NULL */
+	enum op_error {
+		NAMES_PATH = 1,		/* the text has the path as well */
+		IS_LAST = 2,		/* and comes after what is below it */
+		IS_DATA = 4,		/* the first status is kept */
+		FAILS = 8		/* the file has failed */
+	} flags;
+	op_function *fail;	/* called last; or NULL */
 };
 
 /*
@@ -305,14 +309,20 @@ const char *file_path_of(const struct request *);
 
 /*
  * Send a request about these: the message that op_info_of() says, without
- * attributes or with them; FSETSTAT of a size; READ. OPEN can be of any path.
+ * attributes or with those of the file or others; SETSTAT or FSETSTAT of a
+ * size; READ, and OPEN to read. Another OPEN can be of any path.
  */
 op_function file_send, file_send_size, file_send_read;
+op_function file_send_open_read, file_send_own_attrs;
 void	file_send_attrs(struct request *, const Attrib *);
 void	file_send_open(struct request *, const char *path, u_int flags,
     const Attrib *);
 
-/* An error in the reply to a request, as its handler says */
+/*
+ * An error in the reply to a request, as its handler says; and the status of
+ * the data, which was read or written: returns 1 if it is the first error
+ */
+int	file_note_status(struct request *);
 void	file_report_error(struct request *, const struct op_handler *);
 
 /* Takes the handle out of a reply. */

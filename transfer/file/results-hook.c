@@ -132,17 +132,18 @@ results_report(struct transfer *t, struct sched_entry *j, struct file *file)
 }
 
 void
-results_print(struct transfer *t, struct sched_entry *j, struct file *file)
+results_print(struct transfer *t, struct file *file,
+    const struct sched_action *a)
 {
 	if (t->single_file) {
 		server_add_moved(t->server, file->moved);
 		report_verified(file->verified_by, file->verified,
 		    file->is_complete && !file->failed, file->losses);
 	}
-	results_report(t, j, file);
+	results_report(t, a->entry, file);
 	if (file->result != NULL)
 		*file->result = file->failed ? -1 : 1;
 	files_from_entry_printed(file);
-	if (sched_info(j).kind != KIND_DIR)
+	if (sched_info(a->entry).kind != KIND_DIR)
 		file_free(file);
 }

@@ -15,6 +15,7 @@
 #define HAYATE_RESULTS_HOOK_H
 
 struct file;
+struct sched_action;
 struct sched_entry;
 struct transfer;
 
@@ -25,7 +26,8 @@ void	results_journal(const struct transfer *, const struct sched_entry *,
 /* Prints and reports what is known of it. */
 void	results_report(struct transfer *, struct sched_entry *, struct file *);
 
-/* Does so in walk order; it is over, and freed. */
-void	results_print(struct transfer *, struct sched_entry *, struct file *);
+/* OP_PRINT: does so in walk order; the file is over, and freed. */
+void	results_print(struct transfer *, struct file *,
+    const struct sched_action *);
 
 #endif /* HAYATE_RESULTS_HOOK_H */

@@ -150,9 +150,3 @@ op_info_of(const struct sched_action *a)
 	return a->op == OP_TEMPFILE ? &temp_ops[a->temp_request.op] :
 	    op_info(a->op);
 }
-
-int
-op_is_local(enum sched_op op)
-{
-	return op >= OP_BEGIN;
-}

@@ -91,6 +91,10 @@ const struct op_info *op_info(enum sched_op);
 const struct op_info *op_info_of(const struct sched_action *);
 
 /* Returns 1 if the operation is done here, and no request. */
-int	op_is_local(enum sched_op);
+static inline int
+op_is_local(enum sched_op op)
+{
+	return op >= OP_BEGIN;
+}
 
 #endif /* HAYATE_OP_TABLE_H */

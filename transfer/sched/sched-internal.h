@@ -88,11 +88,8 @@ enum entry_state {
  *              v        v
  *            UNAVAILABLE: no other connection can open it
  *
- * and on one that helps:
- *
- *   CLOSED -> OPENING -> OPEN -> CLOSING -> CLOSED
- *                |                 ^
- *                +-----------------+ it is a different file
+ * On a helper, CLOSED -> OPENING -> OPEN -> CLOSING -> CLOSED; OPENING leads to
+ * CLOSING if it is a different file.
  *
  * If a helper becomes the owner, its handle may be OPEN, OPENING (its OPEN is
  * in flight) or UNVERIFIED (the FSTAT after it is).

@@ -27,49 +27,20 @@
 
 #define PIECE		(32 * 1024)
 
-/*
- * The file that requests are about: the server's, or a temporary one beside it
- */
-static const char *
-verified_path(const struct request *r)
-{
-	const struct verification *c = r->file->verification;
-
-	return c->compares_temp ? c->temp_name : file_path_of(r);
-}
-
 /* Requests */
-
-static void
-send_stat(struct request *r)
-{
-	request_path(r->sink, r->a.id, SSH2_FXP_STAT, verified_path(r), NULL);
-}
 
 static void
 send_hash(struct request *r)
 {
-	request_hashes(r->sink, r->a.id, verified_path(r), r->a.off, r->a.len,
+	request_hashes(r->sink, r->a.id, file_path_of(r), r->a.off, r->a.len,
 	    VERIFY_BLOCK);
 	verify_run_hash_slice(r->t, r->file, r->a.entry);
-}
-
-static void
-send_setsize(struct request *r)
-{
-	request_setsize(r->sink, r->a.id, verified_path(r), r->a.off);
 }
 
 static void
 send_setstat_open(struct request *r)
 {
 	file_send_open(r, r->file->dst, r->file->verification->flags, NULL);
-}
-
-static void
-send_setstat(struct request *r)
-{
-	file_send_attrs(r, &r->file->a);
 }
 
 /*
@@ -99,12 +70,6 @@ send_stale_rename(struct request *r)
 
 	temp_name_set_number(name, (unsigned int)r->a.off);
 	request_rename(r->sink, r->a.id, name, r->file->dst);
-}
-
-static void
-send_readback_open(struct request *r)
-{
-	file_send_open(r, verified_path(r), SSH2_FXF_READ, NULL);
 }
 
 /* Replies */
@@ -146,11 +111,10 @@ equals_local(int fd, uint64_t off, const u_char *theirs, size_t len)
 
 /* Takes what was read back, in any order. Returns 1 if it differs. */
 static int
-compare_readback(struct transfer *t, struct file *file,
-    const struct sched_action *a, const u_char *theirs, size_t len)
+compare_readback(struct request *r, const u_char *theirs, size_t len)
 {
-	struct verification *c = file->verification;
-	uint64_t off = a->off;
+	struct verification *c = r->file->verification;
+	uint64_t off = r->a.off;
 	size_t n;
 
 	for (; len > 0; off += n, theirs += n, len -= n) {
@@ -160,7 +124,7 @@ compare_readback(struct transfer *t, struct file *file,
 		c->first_difference = MINIMUM(c->first_difference, off);
 		break;
 	}
-	verify_run_show_progress(t, file, off);
+	verify_run_show_progress(r->t, r->file, off);
 	return len > 0;
 }
 
@@ -171,7 +135,7 @@ take_readback_open(struct request *r)
 		file_take_handle(r);
 	else
 		verbose("cannot open \"%s\" for verification: %s",
-		    verified_path(r), fx2txt(r->status));
+		    file_path_of(r), fx2txt(r->status));
 }
 
 static void
@@ -184,7 +148,7 @@ take_readback(struct request *r)
 	if (r->status != SSH2_FX_OK)
 		return;
 	file_parse_data(r, r->a.len, &p, &n);
-	r->said.readback_differs = compare_readback(r->t, r->file, &r->a, p, n);
+	r->said.readback_differs = compare_readback(r, p, n);
 	r->said.len = n;
 }
 
@@ -331,21 +295,21 @@ take_setstat_close(struct request *r)
 }
 
 const struct op_handler verify_requests_handlers[] = {
-	[OP_VERIFY_STAT] = { send_stat, take_stat },
+	[OP_VERIFY_STAT] = { file_send, take_stat },
 	[OP_VERIFY_FSTAT] = { file_send, take_fstat },
 	[OP_VERIFY_HASH] = { send_hash, take_hashes },
-	[OP_VERIFY_SETSIZE] = { send_setsize, take_setsize },
+	[OP_VERIFY_SETSIZE] = { file_send_size, take_setsize },
 
 	[OP_SETSTAT_OPEN] = { send_setstat_open, take_setstat_open },
 	[OP_SETSTAT_FSTAT] = { file_send, take_setstat_fstat },
-	[OP_VERIFY_SETSTAT] = { send_setstat, take_setstat },
+	[OP_VERIFY_SETSTAT] = { file_send_own_attrs, take_setstat },
 	[OP_SETSTAT_CLOSE] = { file_send, take_setstat_close },
 
 	[OP_STALE_LSTAT] = { send_stale, take_stale },
 	[OP_STALE_RENAME] = { send_stale_rename, take_stale_rename },
 	[OP_STALE_REMOVE] = { send_stale },
 
-	[OP_READBACK_OPEN] = { send_readback_open, take_readback_open },
+	[OP_READBACK_OPEN] = { file_send_open_read, take_readback_open },
 	[OP_READBACK_READ] = { file_send_read, take_readback },
 	[OP_READBACK_CLOSE] = { file_send },
 };

@@ -29,6 +29,7 @@
 #include "conn-count.h"
 #include "file-hook.h"
 #include "longopt-hook.h"
+#include "op-table.h"
 #include "progress-hook.h"
 #include "server-hook.h"
 #include "temp-name-hook.h"
@@ -55,6 +56,13 @@ struct verify_fsm *
 verify_run_fsm(struct verification *c)
 {
 	return c->compares_temp ? &c->temp_fsm : &c->fsm;
+}
+
+const char *
+verify_run_path(const struct file *file, enum sched_op op)
+{
+	return op_info(op)->verifies && file->verification->compares_temp ?
+	    file->verification->temp_name : NULL;
 }
 
 /* Ends */

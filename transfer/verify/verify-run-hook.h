@@ -119,6 +119,12 @@ int verify_run_is_gone(struct file *, const struct sched_action *,
 void	verify_run_end(struct file *);
 void	verify_run_forget(struct file *);
 
+/*
+ * Returns the path of the temporary file that is compared, if the operation is
+ * about that, or NULL.
+ */
+const char *verify_run_path(const struct file *, enum sched_op);
+
 /* For verify-requests-hook.c: what a server says of a file */
 struct verify_end verify_run_end_of_attrib(const Attrib *);
 
