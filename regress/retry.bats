@@ -200,6 +200,27 @@ sum_sent() {
 	poll 5 fails pgrep -f "$T/to"
 }
 
+# It accepts connections, and sends nothing.
+@test "after TIME the copy ends, also while a server does not answer" {
+	local status=0 pid port
+	port=$(sshd_port hayate)
+	copy -o MaxRate=8M --retry 3 "$F/bulk" "hayate:$T/to" >out 2>&1 &
+	pid=$!
+	sleep 1
+	cut_server hayate
+	python3 -c 'import socket, sys, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("127.0.0.1", int(sys.argv[1])))
+s.listen()
+time.sleep(60)' "$port" 3>&- &
+	poll 20 fails kill -0 "$pid"
+	kill $!
+	wait "$pid" || status=$?
+	[ "$status" = 255 ]
+	sshd_up hayate "Port $port"
+}
+
 @test "without --retry a lost connection ends the copy as before" {
 	run copy_with_cuts 1 hayate -o MaxRate=8M "$F/bulk" "hayate:$T/to"
 	[ "$status" = 255 ]

@@ -38,6 +38,12 @@ extern Options options;
 /* The end of a child is noticed after so many milliseconds at most. */
 #define POLL_MS		200
 
+/*
+ * A child that has not ended so long after scp has finished, counted in polls,
+ * still logs in to a server that does not answer.
+ */
+#define END_POLLS	(5000 / POLL_MS)
+
 static struct {
 	struct ssh *ssh;		/* NULL: ssh ends with its connection */
 	/*
@@ -192,6 +198,7 @@ static void
 outlive_connection(void)
 {
 	struct pollfd pfd[2];
+	int polls = 0;
 
 	if (state.ssh == NULL || (state.child == 0 && (!is_held() ||
 	    has_finished())))
@@ -206,6 +213,9 @@ outlive_connection(void)
 		if ((pfd[0].revents & POLLIN) != 0)
 			serve_request();
 		reap_children();
+		polls = has_finished() ? polls + 1 : 0;
+		if (state.child > 0 && polls == END_POLLS)
+			(void)kill(state.child, SIGTERM);
 	}
 	_exit(state.status);
 }
