@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# The benchmarks beside other tools (bench/suite-ftp, -files and -cross.bash) and
-# of a slow disk (-disk.bash), each once in its smallest form: every job runs,
+# The benchmarks beside other tools (bench/suite-ftp, -files and -cross.bash),
+# of the queue of a path (-queue.bash) and of a slow disk (-disk.bash), each once in its smallest form: every job runs,
 # what did not arrive is no success, and what is missing is named. No speed is
 # judged here.
 
@@ -179,6 +179,29 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	run_small files --quick
 	[ "$(query_results 1 rtt_ms | sort -u)" = 22 ]
 	[ "$(query_results 1 bytes | sort -nu | xargs)" = '12 4194304' ]
+}
+
+### queue
+
+@test "ping is measured beside each transfer, and shows what waits in the queue" {
+	need_path
+	need_tools ping:iputils-ping
+	QUEUE_CC=cubic QUEUE_PATHS=30:50:1MB:0 run_small queue --bytes 64M
+	check_all_ran
+	[ "$(query_results 'v["ms"] != "-"' mode direction | sort | uniq -c | xargs)" = \
+	    '2 scp|get 2 scp|put 2 ssh cat|get' ]
+	# The queue is that of the path, and stock fills it.
+	run -0 query_results 'v["program"] == "stock" && v["ms"] != "-" && v["ms"] < 60' ms
+	[ -z "$output" ]
+	run -0 query_results 'v["ms"] != "-" && (v["ms"] < 30 || v["ms"] > 230)' ms
+	[ -z "$output" ]
+}
+
+@test "a transfer without replies of ping is not counted" {
+	need_path
+	make_fake ping <<<'exec sleep 60'
+	QUEUE_CC=cubic QUEUE_PATHS=30:50:1MB:0 run_small queue
+	[ "$(count_rows 'v["mode"] !~ /^login/ && v["status"] == 0')" = 0 ]
 }
 
 ### disk
