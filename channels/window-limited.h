@@ -9,9 +9,9 @@
  * The window limits while the sender has used up all of it and the path still
  * holds at least half: the path is empty before new credit arrives. If the path
  * holds less, the bytes have arrived, and a slow reader at the far end
- * withholds the credit. If the RTT has grown by a half, there is a queue on the
- * path, and more credit would make it longer. The caller decides this before
- * each call, and writes the message (wtune-hook.c).
+ * withholds the credit. If the RTT has grown by an eighth, there is a queue on
+ * the path, and more credit would make it longer. The caller decides this
+ * before each call, and writes the message (wtune-hook.c).
  *
  * Only the peer can raise its window, so one message per channel is enough, and
  * only if the limit cost something. Time is divided into spans of at most 4

@@ -17,14 +17,16 @@
  *             limits. With loss, the bytes that wait behind lost ones are
  *             added to the BDP.
  *   hold      at a ceiling, while the reader lags, or when more growth would
- *             bring nothing.
+ *             bring nothing. Where more would wait in a queue of the path, at
+ *             1.25 * BDP (standing-queue.h).
  *   withdraw  after a trial that made credits older and nothing faster, or that
  *             a stall spoilt; when the path has held far less than the window
  *             for a while; after idling; or, while the reader lags, what
  *             exceeds the BDP and a quarter. SSH cannot take credit back; the
  *             caller withholds adjusts.
  *
- * The window never goes below the floor, which is the window the channel had.
+ * The window goes below the floor, which is the window the channel had, only
+ * where more would wait in a queue.
  *
  * Memory. Credit cannot be called back from a peer that is silent, so no tuner
  * takes all that is free. Beside its floor, a tuner may have half of the memory
@@ -79,6 +81,7 @@ enum wtune_why {
 	WTUNE_HOLD_READER,	/* the local reader lags; may withdraw */
 	WTUNE_HOLD_PATH,	/* a trial is over; withdrawn if it failed */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
+	WTUNE_HOLD_QUEUE,	/* more would only wait on the path */
 	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
 	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
 	WTUNE_WITHDRAW_PAUSE,	/* a stall (bdp.h) spoilt a trial */

@@ -165,6 +165,16 @@ has_some_queue(const struct bottleneck *v)
 	return v->rtt_us > v->min_rtt_us + v->min_rtt_us / 8;
 }
 
+/*
+ * Returns 1 if the window is more than the path holds: the rest is queued. A
+ * receiver that holds the window there leaves a quarter of an RTT.
+ */
+static int
+window_leaves_queue(const struct bottleneck *v)
+{
+	return v->rtt_us > v->min_rtt_us + v->min_rtt_us / 8 + 1000;
+}
+
 static unsigned int
 percent_of_samples(const struct stall_stats *f, enum stall_stat which)
 {
@@ -237,6 +247,9 @@ find_in_window(const struct bottleneck_input *c, const struct stall_stats *f,
 
 	if (v->min_rtt_us != 0 &&
 	    2 * path_bytes(c, v) > f->n[STAT_PEER_WINDOW]) {
+		if (window_leaves_queue(v))
+			return set_cause(v, BOTTLENECK_PATH, c->is_put,
+			    percent);
 		v->amount = f->n[STAT_PEER_WINDOW];
 		return set_cause(v, BOTTLENECK_WINDOW, c->is_put, percent);
 	}
@@ -318,6 +331,8 @@ find_receiver(const struct bottleneck_input *c, struct bottleneck *v)
 	if (find_requests(c, v, percent))
 		return 1;
 	if (fills_path(c, v, f->n[STAT_OWN_WINDOW])) {
+		if (window_leaves_queue(v))
+			return set_cause(v, BOTTLENECK_PATH, 0, percent);
 		v->amount = f->n[STAT_OWN_WINDOW];
 		return set_cause(v, BOTTLENECK_WINDOW, 0, percent);
 	}

@@ -6,6 +6,7 @@
 load helper
 
 MiB=1048576
+CLIENT='tune 2097152 67108864 8 1'	# its socket shows the whole path
 
 # run_replay COMMAND...: runs one command a line; one answer per "run" is in lines[]
 run_replay() {
@@ -304,6 +305,64 @@ set_share() {
 	away=${lines[1]}
 	run_replay 'start 2147483648' 'path 100 125' 'run 3' 'run 20'
 	[ "${lines[1]}" = "$away" ]
+}
+
+# A queue: "tcp queue" lets the RTT of the socket show what waits before the link.
+
+@test "the window is held near the BDP where more would wait in a queue" {
+	for path in '60 25' '30 6' '200 25'; do
+		run_replay "$CLIENT" "path $path" "tcp queue ${path% *}" 'run 14' 'run 10'
+		[ "$(print_reason 1)" = "hold: more would wait in a queue" ]
+		bdp=$((${path% *} * ${path#* } * 1000))
+		[ "$(get_value 1 max)" -le $((bdp * 5 / 4 + 3 * 32768 + 50000)) ]
+		[ "$(get_value 1 consumed)" -ge $((${path#* } * 9900000)) ]
+	done
+}
+
+@test "a path without a queue keeps the window of twice its BDP" {
+	run_replay "$CLIENT" 'path 100 125' 'tcp path' 'run 20'
+	before=${lines[0]}
+	run_replay "$CLIENT" 'path 100 125' 'tcp path 120' 'run 20'
+	[ "${lines[0]}" = "$before" ]
+}
+
+@test "a held window follows a path that becomes four times as fast" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'path 60 100' 'run 1' 'run 5'
+	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 1 consumed)" -ge 50000000 ]
+	[ "$(get_value 2 consumed)" -ge 495000000 ]
+}
+
+@test "a path that becomes longer heals, and keeps 0.97 of the rate meanwhile" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp 60' 'run 10' 'path 150 25' 'run 5' 'run 60'
+	first=$(get_value 1 consumed) later=$(get_value 2 consumed)
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'path 150 25' 'run 5' 'run 60' \
+	    'run 60' 'run 10'
+	[ "$(get_value 1 consumed)" -ge $((first * 93 / 100)) ]
+	[ "$(get_value 2 consumed)" -ge $((later * 97 / 100)) ]
+	[ "$(get_value 4 consumed)" -ge 249000000 ]
+}
+
+@test "a stream that keeps a queue full does not starve one that was held" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp path' 'run 10' 'rival 2000000' 'run 10' 'run 60'
+	first=$(get_value 1 consumed) later=$(get_value 2 consumed)
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'rival 2000000' 'run 10' 'run 60' \
+	    'rival 0' 'run 100' 'run 10'
+	[ "$(get_value 1 consumed)" -ge $((first * 93 / 100)) ]
+	[ "$(get_value 2 consumed)" -ge $((later * 95 / 100)) ]
+	# When that stream has ended, the window is held again.
+	[ "$(print_reason 4)" = "hold: more would wait in a queue" ]
+}
+
+@test "loss that begins while the window is held costs a tenth of a second" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'holes 60' 'run 1' 'run 10'
+	[ "$(get_value 1 consumed)" -ge 22500000 ]
+	[ "$(get_value 2 consumed)" -ge 249000000 ]
+}
+
+@test "a sender of little data beside a full queue keeps its window" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'rival 4000000' 'sender 0.5' 'run 30'
+	[ "$(get_value 0 window)" -ge $((2 * MiB)) ]
 }
 
 @test "a sender with little data does not get a large window" {

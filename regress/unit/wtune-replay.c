@@ -16,6 +16,10 @@
  *   path MS MBPS         round trip and megabytes per second, at any time
  *   tcp MS|off|path [MS] the minimal RTT that the socket reports, or "path" for
  *                        the path's; and its current RTT if that differs
+ *   tcp queue MS         the minimal RTT that the socket reports; the present
+ *                        RTT is that of the path and what waits before it
+ *   rival BYTES          another stream keeps as much before the link, and both
+ *                        share it by what they have there
  *   reader MBPS|stop|fast
  *   sender MBPS|fast     rate of the application; 0: idle
  *   burst MS             data is held and arrives together (ACK compression)
@@ -63,7 +67,8 @@ static struct {
 	uint64_t now_us, start, memory, others;
 	uint64_t rtt_us, rate;		/* the path */
 	uint64_t tcp_us, tcp_now_us;	/* RTTs that the socket reports */
-	int	 tcp_true;
+	int	 tcp_true, tcp_queue;
+	uint64_t rival;			/* bytes before the link */
 	uint64_t reader, sender;	/* bytes per second; UINT64_MAX: fast */
 	uint64_t burst_us, stall_until_us, holes_us;
 
@@ -114,6 +119,26 @@ get(struct pipe_line *p)
 	return bytes;
 }
 
+/* Returns what the link takes of the stream in this tick. */
+static uint64_t
+share_of_link(void)
+{
+	uint64_t n = per_tick(s.rate);
+
+	if (s.rival != 0)
+		n = n * s.queued / (s.queued + s.rival);
+	return min_u64(s.queued, n);
+}
+
+/* Returns the RTT that the socket reports at present. */
+static uint64_t
+current_rtt(uint64_t min_us)
+{
+	if (s.tcp_queue)
+		return s.rtt_us + (s.queued + s.rival) * 1000000 / s.rate;
+	return s.tcp_now_us ? s.tcp_now_us : min_us;
+}
+
 static void
 send_some(void)
 {
@@ -133,7 +158,7 @@ send_some(void)
 		n = s.acked + s.cwnd > s.sent ? s.acked + s.cwnd - s.sent : 0;
 	s.sent += n;
 	s.queued += n;
-	n = min_u64(s.queued, per_tick(s.rate));
+	n = share_of_link();
 	s.queued -= n;
 	put(&s.data, s.rtt_us / 2, n);
 }
@@ -183,7 +208,7 @@ decide(void)
 	int64_t delta;
 
 	uint64_t rtt_us = s.tcp_true ? s.rtt_us : s.tcp_us;
-	bdp_set_rtt(s.bdp, rtt_us, s.tcp_now_us ? s.tcp_now_us : rtt_us);
+	bdp_set_rtt(s.bdp, rtt_us, current_rtt(rtt_us));
 	bdp_note_out_of_order(s.bdp, min_u64(s.waiting, s.window));
 	bdp_consumed(s.bdp, s.consumed, s.now_us);
 	delta = wtune_decide(s.tuner, s.bdp, &now);
@@ -328,6 +353,8 @@ command(char *line)
 		s.rate = (uint64_t)(mbps * 1e6);
 	} else if (strcmp(line, "tcp") == 0) {
 		s.tcp_true = strncmp(arg, "path", 4) == 0;
+		s.tcp_queue = strncmp(arg, "queue ", 6) == 0;
+		arg += s.tcp_queue ? 6 : 0;
 		s.tcp_us = (uint64_t)(atof(arg) * 1e3);
 		arg += strcspn(arg, " ");
 		s.tcp_now_us = (uint64_t)(atof(arg) * 1e3);
@@ -344,6 +371,8 @@ command(char *line)
 		s.stall_until_us = s.now_us + (uint64_t)(atof(arg) * 1e3);
 	else if (strcmp(line, "holes") == 0)
 		s.holes_us = (uint64_t)(atof(arg) * 1e3);
+	else if (strcmp(line, "rival") == 0)
+		s.rival = strtoull(arg, NULL, 10);
 	else if (strcmp(line, "run") == 0)
 		run(atof(arg));
 	else if (strcmp(line, "sample") == 0)
