@@ -58,6 +58,7 @@ HAYATE_CORE = \
 	transfer/verify/verify-fsm.c \
 	transfer/verify/verify.c \
 	ssh/early-servers.c \
+	ssh/happy-eyes.c \
 	ssh/login-cache.c \
 	sshd/journald.c \
 
@@ -134,6 +135,7 @@ HAYATE_HOOKS = \
 	ssh/extra-sessions-hook.c \
 	ssh/gcm-hook.c \
 	ssh/guess-hook.c \
+	ssh/happy-eyes-hook.c \
 	ssh/known-hosts-hook.c \
 	ssh/login-cache-hook.c \
 	ssh/prompted-hook.c \

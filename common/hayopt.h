@@ -49,8 +49,8 @@ enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
  * The values in force: those configured, also by HPN-SSH's keywords, or the
  * defaults; an option that the program does not have is at its default. With
  * "Hayate no" all others have the value that means stock behaviour (0, NULL,
- * HAYOPT_EARLY_NO, one connection), except window_max, window_memory_max and
- * version_details, which stay as configured.
+ * HAYOPT_EARLY_NO, one connection), except window_max, window_memory_max,
+ * happy_delay and version_details, which stay as configured.
  */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
@@ -68,6 +68,8 @@ struct hayopt {
 	int		session_log;	/* server, 1: one line per connection */
 	int		tell_limits;	/* server, 1: sends its stall_stats */
 	int		version_details; /* 1: long banner */
+	int		happy_eyes;	/* client, 1: several at a time */
+	uint64_t	happy_delay;	/* client, ms; 0: the default */
 };
 
 /*
