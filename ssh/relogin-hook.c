@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ssh.h"
@@ -39,10 +40,10 @@ extern Options options;
 #define POLL_MS		200
 
 /*
- * A child that has not ended so long after scp has finished, counted in polls,
- * still logs in to a server that does not answer.
+ * A child that has not ended so many seconds after scp has finished still logs
+ * in to a server that does not answer.
  */
-#define END_POLLS	(5000 / POLL_MS)
+#define END_S		5
 
 static struct {
 	struct ssh *ssh;		/* NULL: ssh ends with its connection */
@@ -198,7 +199,7 @@ static void
 outlive_connection(void)
 {
 	struct pollfd pfd[2];
-	int polls = 0;
+	time_t ended = 0;
 
 	if (state.ssh == NULL || (state.child == 0 && (!is_held() ||
 	    has_finished())))
@@ -213,8 +214,13 @@ outlive_connection(void)
 		if ((pfd[0].revents & POLLIN) != 0)
 			serve_request();
 		reap_children();
-		polls = has_finished() ? polls + 1 : 0;
-		if (state.child > 0 && polls == END_POLLS)
+		/* Without this poll() would not wait after scp has let go. */
+		(void)is_held();
+		if (!has_finished())
+			ended = 0;
+		else if (ended == 0)
+			ended = monotime();
+		else if (state.child > 0 && monotime() - ended > END_S)
 			(void)kill(state.child, SIGTERM);
 	}
 	_exit(state.status);
