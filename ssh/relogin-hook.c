@@ -40,8 +40,8 @@ extern Options options;
 #define POLL_MS		200
 
 /*
- * A child that has not ended so many seconds after scp has finished still logs
- * in to a server that does not answer.
+ * If a child has not ended in this time after scp has finished, in seconds, it
+ * still logs in to a server that does not answer.
  */
 #define END_S		5
 
