@@ -220,7 +220,7 @@ decide_truncation(struct request *r, const Attrib *found)
 	else if (found->size <= file->size)
 		r->said.old_size = found->size;
 	else if (file->no_truncate)
-		r->said.needs_conn_0 = 1;
+		r->said.needs_main_conn = 1;
 	else
 		file->open_truncates = fstat(file->fd, &sb) == 0 &&
 		    (uint64_t)sb.st_size == file->size;

@@ -49,13 +49,13 @@ sched_request_slot(const struct sched *s, uint32_t id)
 }
 
 /*
- * An upload that another connection than connection 0 has a part of, which is
+ * An upload that another connection than the main one has a part of, which is
  * looked at in the end (multihost.h). Returns 0, or -1 if out of memory.
  */
 static int
 note_conn(const struct sched *s, struct sched_entry *j, unsigned int conn)
 {
-	if (conn == 0 || !s->conf.put || j->kind != KIND_FILE)
+	if (conn == s->main || !s->conf.put || j->kind != KIND_FILE)
 		return 0;
 	if (j->hosts == NULL && (j->hosts = calloc(1, sizeof(*j->hosts))) ==
 	    NULL)
@@ -140,7 +140,7 @@ sched_conn_work(const struct sched_conn *l)
 static int
 has_own_limits(const struct sched *s)
 {
-	return s->env.per_conn_limit && s->env.established != 1;
+	return s->env.per_conn_limit && s->env.established != 1U << s->main;
 }
 
 uint64_t
@@ -152,21 +152,26 @@ sched_conn_weight(const struct sched *s, unsigned int conn)
 	    min_u64(share, s->conn[conn].limit) : share);
 }
 
+/* Round trips that the work of the connection takes */
+static double
+rounds_left(const struct sched *s, unsigned int conn)
+{
+	return (double)sched_conn_work(&s->conn[conn]) /
+	    (double)sched_conn_weight(s, conn);
+}
+
 /*
  * Least estimated time to finish, not fewest bytes: one connection may be slow.
  */
 unsigned int
 sched_conn_least_busy(const struct sched *s)
 {
-	unsigned int i, best = 0;
-	double rounds, least = 0;
+	unsigned int i, best = s->main;
+	double rounds, least = rounds_left(s, best);
 
 	for (i = 0; i < s->nconns; i++) {
-		if (i > 0 && (s->env.established >> i & 1) == 0)
-			continue;
-		rounds = (double)sched_conn_work(&s->conn[i]) /
-		    (double)sched_conn_weight(s, i);
-		if (i == 0 || rounds < least) {
+		if ((s->env.established >> i & 1) != 0 && (rounds =
+		    rounds_left(s, i)) < least) {
 			best = i;
 			least = rounds;
 		}
@@ -214,15 +219,15 @@ sched_conn_count_buffered(struct sched *s, struct sched_entry *j)
 void
 sched_conn_enter(struct sched *s, struct sched_entry *j)
 {
-	if (needs_conn(j)) {
+	j->owner = s->main;
+	if (!needs_conn(j))
+		return;
+	if (!s->truncate_unreliable)
 		j->owner = sched_conn_least_busy(s);
-		if (s->truncate_unreliable || (j->restart.exclude_conns >>
-		    j->owner & 1) !=
-		    0)
-			j->owner = 0;
-		s->conn[j->owner].files++;
-		j->is_active = 1;
-	}
+	if ((j->restart.exclude_conns >> j->owner & 1) != 0)
+		j->owner = s->main;
+	s->conn[j->owner].files++;
+	j->is_active = 1;
 }
 
 void

@@ -7,10 +7,10 @@
  * conn-sched: bytes and files of each connection, and the requests in flight.
  *
  * A file, or a link, is assigned to the connection with the least work, and
- * stays there. All else uses connection 0. The busy connections share the
- * window. Data of a file that arrived early and is buffered counts as in flight
- * on its connection, unless several connections transfer the file: then another
- * one is behind, and the connection is not charged.
+ * stays there. All else uses the main connection. The busy connections share
+ * the window. Data of a file that arrived early and is buffered counts as in
+ * flight on its connection, unless several connections transfer the file: then
+ * another one is behind, and the connection is not charged.
  *
  * No I/O, no clock, no upstream header.
  */

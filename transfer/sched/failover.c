@@ -35,7 +35,7 @@ may_execute_late(const struct sched *s, const struct sched_request *r,
 		return !has_tempfile(r->entry) || !tempfile_locate_write(
 		    r->entry->temp->file, r->off, &at);
 	return op_info(r->op)->late || (conn == SCHED_CONNS_ALL &&
-	    op_info(r->op)->late_on_conn0);
+	    op_info(r->op)->late_on_main);
 }
 
 /* Forgets the requests in flight on a connection, or all (SCHED_CONNS_ALL). */
@@ -112,7 +112,8 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 	    HANDLE_LOST;
 	if (conn == SCHED_CONNS_MAX && j->state < STATE_CLOSING)
 		raise_outcome(j, OUTCOME_FAILED);
-	sched_conn_move(s, j, conn == SCHED_CONNS_MAX ? 0 : conn);
+	sched_conn_move(s, j, conn == SCHED_CONNS_MAX ? s->main :
+	    conn);
 	if (s->conn[j->owner].helper.file == j && conn != SCHED_CONNS_MAX)
 		promote_helper(s, j, conn);
 }
@@ -140,11 +141,11 @@ move_file(struct sched *s, struct sched_entry *j)
 	}
 	/*
 	 * Nothing was lost: it waits to be copied, for a reply over another
-	 * connection, or for its turn on connection 0.
+	 * connection, or for its turn on the main connection.
 	 */
 	if (!was_open && (j->state == STATE_VERIFIED || j->state ==
 	    STATE_CONFIRMING || j->in_flight > 0 ||
-	    (!sched_link_is_empty(&j->queue) && op_info(j->step)->conn0))) {
+	    (!sched_link_is_empty(&j->queue) && op_info(j->step)->on_main))) {
 		sched_conn_move(s, j, sched_conn_least_busy(s));
 		return;
 	}
@@ -245,9 +246,10 @@ failover_all_lost(struct sched *s)
 	forget_requests(s, SCHED_CONNS_ALL);
 	for (i = 0; i < s->nconns; i++)
 		stripe_forget(s, i);
+	s->main = 0;
 	for (l = s->walk.next; l != &s->walk; l = l->next) {
 		j = entry_of_walk(l);
-		sched_conn_move(s, j, 0);
+		sched_conn_move(s, j, s->main);
 		if (!is_cut_short(j))
 			continue;
 		if (j->kind == KIND_FILE)

@@ -98,7 +98,7 @@ multihost_check_before_end(struct sched *s, struct sched_entry *j)
 		j->step = decide_after_check(s, j);
 	if (j->step == OP_STAT_DEST_ON_HOST)
 		walk_set_state(j, STATE_CONFIRMING);
-	j->hosts->to_check = j->hosts->involved | 1;
+	j->hosts->to_check = j->hosts->involved | 1U << s->main;
 	j->handle.state = HANDLE_CLOSED;
 }
 
@@ -151,7 +151,7 @@ multihost_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 	j->hosts->to_check = 0;
 	sched_link_remove(&j->queue);
 	if (j->owner == conn)
-		sched_conn_move(s, j, 0);
+		sched_conn_move(s, j, s->main);
 	if (j->in_flight == 0)
 		schedule_step(s, j, decide_after_check(s, j));
 	return 1;

@@ -4,21 +4,22 @@
  */
 
 /*
- * multihost: files that go over connections to other hosts than connection 0.
+ * multihost: files that go over connections to other hosts than that of the
+ * main connection.
  *
  * Host 0 is authoritative. If another host cannot open the file, the transfer
- * restarts over connection 0. A download is checked right after it is open
- * (OP_FSTAT_IDENTITY). An upload is checked when all else is done
- * (OP_STAT_DEST_ON_HOST), over connection 0 and one to each other host that was
- * involved: what the others wrote is where host 0 sees it if all see the same
- * file. A mismatch restarts the file.
+ * restarts over the main connection. A download is checked right after it is
+ * open (OP_FSTAT_IDENTITY). An upload is checked when all else is done
+ * (OP_STAT_DEST_ON_HOST), over the main connection and one to each other host
+ * that was involved: what the others wrote is where host 0 sees it if all see
+ * the same file. A mismatch restarts the file.
  *
  * The file also restarts if a host that was involved is lost. That host may
  * have acknowledged data that was in its memory only. It may also resume later
  * and execute requests that were in flight when it was declared lost. So a
- * target that nobody else made is removed over connection 0 before the restart
- * (OP_REMOVE_OWN), and late requests change the removed file. A target that
- * existed before stays, with its mode and its hard links.
+ * target that nobody else made is removed over the main connection before the
+ * restart (OP_REMOVE_OWN), and late requests change the removed file. A target
+ * that existed before stays, with its mode and its hard links.
  *
  * If requests to any lost connection could still modify the file, its size and
  * mtime are verified in the same way once the transfer is complete. A wrong
@@ -46,7 +47,7 @@ int	multihost_is_involved(const struct sched_entry *);
 void	multihost_drop(struct sched_entry *);
 void	multihost_restarted(struct sched_entry *);
 
-/* Returns 1 if another host than that of connection 0 owns the file. */
+/* Returns 1 if another host than that of the main connection owns the file. */
 int	multihost_is_other(const struct sched *, const struct sched_entry *);
 
 /*

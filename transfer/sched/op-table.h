@@ -59,20 +59,20 @@ struct op_info {
 	unsigned int temp_name : 1;
 	unsigned int staging : 1;
 	/*
-	 * Only connection 0 sends it, because it changes a file by its name:
+	 * Only the main connection sends it, as it changes a file by its name:
 	 * the server of a lost connection might do that late, to another file.
 	 */
-	unsigned int conn0 : 1;
+	unsigned int on_main : 1;
 	/*
 	 * If its connection is lost, the server may still change an uploaded
 	 * file by it, which is looked at in the end (multihost.h).
 	 */
 	unsigned int late : 1;
 	/*
-	 * Likewise if all connections are lost. Over connection 0 it truncates
-	 * the file, or changes what has its name.
+	 * Likewise if the main connection is lost, over which it truncates the
+	 * file, or changes what has its name.
 	 */
-	unsigned int late_on_conn0 : 1;
+	unsigned int late_on_main : 1;
 	/* A request of the verification: what follows it is OP_VERIFY. */
 	unsigned int verifies : 1;
 	/* A lost file is opened again by it, or compared after that. */

@@ -165,11 +165,12 @@ struct sched_env {
 	uint64_t window;
 	/*
 	 * A bit for each established connection, and for each that can take
-	 * more data now. Connection 0 is always established.
+	 * more data now. The main connection is always established.
 	 */
 	unsigned int established, writable;
 	/*
-	 * a bit for each connection to another host than that of connection 0
+	 * a bit for each connection to another host than that of the main
+	 * connection
 	 */
 	unsigned int other_hosts;
 	/*
@@ -261,8 +262,8 @@ struct sched_reply {
 	 * truncated only if something was written behind them.
 	 */
 	uint64_t old_size;
-	/* OP_STAT of an upload: it restarts, over connection 0 */
-	int	 needs_conn_0;
+	/* OP_STAT of an upload: it restarts, over the main connection */
+	int	 needs_main_conn;
 	/*
 	 * OP_STAT or OP_STAT_DEST, or OP_OPEN of a download: the target may be
 	 * the source itself. Nothing truncates it, and OP_FSTAT_SOURCE looks at

@@ -131,7 +131,7 @@ struct sched_temp {
 };
 
 /*
- * An upload of which a connection other than connection 0 has a part: see
+ * An upload of which another connection than the main one has a part: see
  * multihost.h. A restart keeps "had_mismatch" and "unconfirmed_writes".
  */
 struct sched_hosts {
@@ -169,7 +169,7 @@ enum restart_reason {
 	RESTART_TARGET_GONE,	/* the file that was to be continued */
 	RESTART_TARGET_REPLACED,/* by another file, before it was reopened */
 	RESTART_CANNOT_REOPEN,	/* a file that we made, and remove first */
-	RESTART_NEEDS_CONN_0,	/* it has to be truncated as it is opened */
+	RESTART_NEEDS_MAIN,	/* it has to be truncated as it is opened */
 	RESTART_TEMPFILE,	/* the file is written in place instead */
 	RESTART_CONNS_LOST	/* all of them, in whatever state it was */
 };
@@ -283,7 +283,7 @@ struct sched_entry {
 	uint32_t in_flight;		/* requests */
 	int	 is_held;		/* sched_hold() stops it */
 	uint64_t start;			/* the first byte to transfer */
-	struct sched_hosts *hosts;	/* NULL: connection 0 alone wrote it */
+	struct sched_hosts *hosts;	/* NULL: the main connection wrote it */
 	struct sched_verify *verify;	/* NULL: it is not verified */
 	struct sched_dir dir;
 };
@@ -343,6 +343,7 @@ struct sched {
 	unsigned int nremoving_stale;	/* files with temp->is_removing */
 	struct sched_conn conn[SCHED_CONNS_MAX];
 	unsigned int nconns;	/* those from here on never were established */
+	unsigned int main;	/* the main connection: see failover.h */
 	unsigned int last_conn;		/* the one that sent data last */
 	struct sched_request *bucket[BUCKETS];
 	uint32_t next_id;

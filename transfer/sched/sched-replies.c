@@ -632,9 +632,9 @@ note_reply(struct sched *s, struct sched_entry *j,
 	}
 	if (reply->old_size != UINT64_MAX)
 		j->target.old_size = reply->old_size;
-	if (reply->needs_conn_0) {
-		j->restart.exclude_conns = ~1U;
-		request_restart(j, RESTART_NEEDS_CONN_0);
+	if (reply->needs_main_conn) {
+		j->restart.exclude_conns = ~(1U << s->main);
+		request_restart(j, RESTART_NEEDS_MAIN);
 	}
 	if (reply->possible_source) {
 		j->target.possible_source = 1;

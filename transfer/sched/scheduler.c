@@ -213,7 +213,7 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 		if (op_is_local(j->step))
 			return set_local_action(s, j, j->step, a);
 	} while (failover_precedes(s, j));
-	if (sched_request_new(s, j, seq_conn(j), j->step, seq_offset(j), 0,
+	if (sched_request_new(s, j, seq_conn(s, j), j->step, seq_offset(j), 0,
 	    a) != 1)
 		return -1;
 	if (seq_need_not_wait(s, j))
@@ -692,7 +692,8 @@ sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 	if (!b->has_tempfile && b->removes_stale && s->has_handle_limit)
 		(void)tempfile_sched_remove_stale(s, j);
 	target->exists_ours |= b->exists_ours;
-	target->no_truncate = b->no_truncate = j->owner != 0 || b->is_shared;
+	target->no_truncate = b->no_truncate = j->owner != s->main ||
+	    b->is_shared;
 	target->stat_first |= stats_first(b);
 	b->truncates_late = b->truncate_late && !b->has_tempfile &&
 	    !b->no_truncate && s->has_handle_limit && s->late_truncate !=

@@ -357,9 +357,9 @@ seq_need_not_wait(const struct sched *s, const struct sched_entry *j)
 }
 
 unsigned int
-seq_conn(const struct sched_entry *j)
+seq_conn(const struct sched *s, const struct sched_entry *j)
 {
-	return op_info(j->step)->conn0 ? 0 : j->owner;
+	return op_info(j->step)->on_main ? s->main : j->owner;
 }
 
 uint64_t

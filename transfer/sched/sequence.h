@@ -39,10 +39,10 @@ int	seq_need_not_wait(const struct sched *, const struct sched_entry *);
 
 /*
  * The connection that the step goes over. What changes a file by its name goes
- * over connection 0: what a lost connection does late finds another file under
- * that name.
+ * over the main connection: what a lost connection does late finds another file
+ * under that name.
  */
-unsigned int seq_conn(const struct sched_entry *);
+unsigned int seq_conn(const struct sched *, const struct sched_entry *);
 
 /* The size that the step sets, of a file, or where it reads */
 uint64_t seq_offset(const struct sched_entry *);

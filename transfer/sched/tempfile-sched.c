@@ -39,7 +39,7 @@ tempfile_sched_add(struct sched *s, struct sched_entry *j,
 	if (add_temp(s, j, conf) != 0)
 		return -1;
 	s->ntempfiles++;
-	sched_conn_move(s, j, 0);
+	sched_conn_move(s, j, s->main);
 	return 0;
 }
 
@@ -85,9 +85,9 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 
 	if (s->env.stripe_min == 0 || unmoved_bytes(j) < s->env.stripe_min)
 		return 0;
-	for (i = 1; i < s->nconns; i++) {
-		if (((s->env.established & ~j->restart.exclude_conns) >>
-		    i & 1) != 0 &&
+	for (i = 0; i < s->nconns; i++) {
+		if (i != s->main && ((s->env.established &
+		    ~j->restart.exclude_conns) >> i & 1) != 0 &&
 		    s->conn[i].helper.file == NULL &&
 		    sched_link_is_empty(&s->conn[i].data))
 			return 1;
@@ -113,7 +113,7 @@ static int
 send_temp_request(struct sched *s, struct sched_entry *j,
     const struct tempfile_request *ask, struct sched_action *a)
 {
-	if (sched_request_new(s, j, 0, OP_TEMPFILE, ask->off, 0, a) != 1)
+	if (sched_request_new(s, j, s->main, OP_TEMPFILE, ask->off, 0, a) != 1)
 		return -1;
 	(*sched_request_slot(s, a->id))->temp_request = a->temp_request = *ask;
 	j->temp->in_flight++;
@@ -229,7 +229,7 @@ next_stale_removal(struct sched *s, struct sched_entry *j,
 	struct tempfile_now now = state_now(s, j);
 
 	if (!j->temp->is_removing)
-		return is_open(j) && !data_is_done(j) && j->owner == 0 &&
+		return is_open(j) && !data_is_done(j) && j->owner == s->main &&
 		    tempfile_ask_during_data(j->temp->file, &now, l);
 	if (tempfile_ask_at_end(j->temp->file, &now, l) == 1)
 		return 1;

@@ -163,7 +163,7 @@ verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 		return 0;
 	sched_conn_move(s, j, sched_conn_least_busy(s));
 	if (j->in_flight > 0)
-		return 1;		/* over connection 0 */
+		return 1;		/* over the main one */
 	sched_link_remove(&j->pending_link);
 	extents_clear(&j->extents);
 	j->verify->is_reading_back = 0;
