@@ -55,7 +55,6 @@ HAYATE_CORE = \
 	transfer/file/lines.c \
 	transfer/file/longopt.c \
 	transfer/file/progress-text.c \
-	transfer/verify/verify-fsm.c \
 	transfer/verify/verify.c \
 	ssh/early-servers.c \
 	ssh/login-cache.c \

@@ -24,20 +24,21 @@ teardown() {
 
 ### The decision
 
-# run_decision COPY...: decides one copy a line; one answer a line is in lines[]
-run_decision() {
-	local asan plain
-	plain=$(printf '%s\n' "$@" | FLAVOUR=plain run_unit verify-replay) || return
-	asan=$(printf '%s\n' "$@" | FLAVOUR=asan run_unit verify-replay) || return
-	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
-	mapfile -t lines <<<"$plain"
-	printf '%s\n' "$plain"
+# check_verify FILE ANSWER: checks the answer of verify-replay for one file
+check_verify() {
+	local asan
+	run -0 run_unit verify-replay <<<"$1"
+	[ "$output" = "$2" ]
+	asan=$(FLAVOUR=asan run_unit verify-replay <<<"$1")
+	[ "$asan" = "$2" ]
 }
 
-# check_decision COPY ANSWER: checks that it is the decision
+# check_decision FILE ANSWER: checks that the comparison of an upload begins so, after
+# the STAT of its target
 check_decision() {
-	run_decision "$1"
-	[ "${lines[0]}" = "$2" ]
+	run -0 run_unit verify-replay <<<"put=1 resume=1 cuts=1 $1"
+	[[ $output = "target $2 "* ]]
+	[ "$(FLAVOUR=asan run_unit verify-replay <<<"put=1 resume=1 cuts=1 $1")" = "$output" ]
 }
 
 @test "an equal prefix is kept, to the byte, and compared in steps of 64 MiB" {
@@ -46,8 +47,9 @@ check_decision() {
 	    "hash=0+8388608 copy=8388608"
 	check_decision 'hashes=1 source=200M target=100M' \
 	    "hash=0+67108864 hash=67108864+37748736 copy=104857600"
-	check_decision 'hashes=1 source=100 target=100' 'hash=0+100 done=100'
-	check_decision 'hashes=1 source=100 target=300' 'hash=0+100 done=100'
+	check_decision 'hashes=1 source=100 target=100' 'hash=0+100 complete'
+	check_decision 'hashes=1 source=100 target=300' \
+	    'hash=0+100 cut=100 target hash=0+100 complete'
 }
 
 @test "the copy continues at the first block that differs" {
@@ -56,131 +58,123 @@ check_decision() {
 	check_decision 'hashes=1 source=200M target=100M differs=8388607' \
 	    'hash=0+67108864 copy=0'
 	check_decision 'hashes=1 source=200M target=100M differs=8388608' \
-	    'hash=0+67108864 copy=8388608'
-	check_decision 'hashes=1 source=200M target=100M differs=67108864' \
-	    'hash=0+67108864 hash=67108864+37748736 copy=67108864'
+	    'hash=0+67108864 cut=8388608 target hash=0+8388608 copy=8388608'
+	check_decision 'hashes=1 source=200M target=100M differs=67108864 cut=3' \
+	    'hash=0+67108864 hash=67108864+37748736 cut=67108864 copy=67108864'
 	check_decision 'hashes=1 source=90M target=90M differs=94371839' \
-	    'hash=0+67108864 hash=67108864+27262976 copy=92274688'
+	    'hash=0+67108864 hash=67108864+27262976 cut=92274688'
 	check_decision 'hashes=1 source=100 target=100 differs=100' \
-	    'hash=0+100 done=100'
+	    'hash=0+100 complete'
 }
 
 @test "an empty file at one end needs no comparison" {
-	check_decision 'hashes=1 source=0 target=0' 'done=0'
-	check_decision 'hashes=1 source=0 target=5' 'done=0'
+	check_decision 'hashes=1 source=0 target=0' 'complete'
+	check_decision 'hashes=1 source=0 target=5' 'copy=0'
 	check_decision 'hashes=1 source=5 target=0' 'copy=0'
 	check_decision 'source=5 target=0' 'copy=0'
 }
 
 @test "a trusted mtime completes a file, but not one of another size" {
-	check_decision 'same_time=1 source=100 target=100' 'done=100'
+	local same_time='preserve=1 stime=50 ttime=50 now=60'
+	check_decision "$same_time source=100 target=100" 'complete'
 	# where there are hashes, they decide
-	check_decision 'same_time=1 hashes=1 source=100 target=100' 'hash=0+100 done=100'
-	check_decision 'same_time=1 hashes=1 source=100 target=100 differs=0' \
+	check_decision "$same_time hashes=1 source=100 target=100" 'hash=0+100 complete'
+	check_decision "$same_time hashes=1 source=100 target=100 differs=0" \
 	    'hash=0+100 copy=0'
-	check_decision 'same_time=1 hashes=1 source=100 target=99' 'hash=0+99 copy=99'
-	check_decision 'same_time=1 source=100 target=101' 'read=0+100 done=100'
+	check_decision "$same_time hashes=1 source=100 target=99" 'hash=0+99 copy=99'
+	check_decision "$same_time source=100 target=101" 'back=0+100 cut=100'
 }
 
 @test "without hashes all data that is kept is read back, whatever its length" {
-	check_decision 'source=9M target=5M' 'read=0+5242880 copy=5242880'
+	check_decision 'source=9M target=5M' 'back=0+5242880 copy=5242880'
 	check_decision 'source=9M target=5M differs=4194304' \
-	    'read=0+5242880 copy=4194304'
-	check_decision 'source=9M target=5M differs=0' 'read=0+5242880 copy=0'
-	check_decision 'source=2M target=2M' 'read=0+2097152 done=2097152'
+	    'back=0+5242880 cut=4194304 target back=0+4194304 copy=4194304'
+	check_decision 'source=9M target=5M differs=0' 'back=0+5242880 copy=0'
+	check_decision 'source=2M target=2M' 'back=0+2097152 complete'
 	check_decision 'source=2M target=2M differs=2097151' \
-	    'read=0+2097152 copy=2097151'
-	check_decision 'source=2M target=3M' 'read=0+2097152 done=2097152'
-	check_decision 'source=2M target=3M differs=7' 'read=0+2097152 copy=7'
+	    'back=0+2097152 cut=2097151'
+	check_decision 'source=2M target=3M' 'back=0+2097152 cut=2097152'
+	check_decision 'source=2M target=3M differs=7' 'back=0+2097152 cut=7'
 }
 
 @test "no bytes are kept beyond the hashes that a server returned" {
 	check_decision 'hashes=1 answers=0 source=9M target=5M' \
-	    'hash=0+5242880 read=0+5242880 copy=5242880'
+	    'hash=0+5242880 back=0+5242880 copy=5242880'
 	check_decision 'hashes=1 answers=1 source=90M target=80M differs=9' \
 	    'hash=0+67108864 copy=0'
 	check_decision 'hashes=1 answers=1 source=90M target=80M' \
-	    'hash=0+67108864 hash=67108864+16777216 read=67108864+16777216 copy=83886080'
+	    'hash=0+67108864 hash=67108864+16777216 back=67108864+16777216 copy=83886080'
 	check_decision 'hashes=1 short=1 source=90M target=80M' \
-	    'hash=0+67108864 copy=58720256'
+	    'hash=0+67108864 cut=58720256'
 	check_decision 'hashes=1 short=9 source=90M target=80M' \
 	    'hash=0+67108864 copy=0'
 }
 
 ### The requests, and their order
 
-# check_verify_fsm FILE ANSWER: checks the answer of verify-fsm-replay for one file
-check_verify_fsm() {
-	local asan
-	run -0 run_unit verify-fsm-replay <<<"$1"
-	[ "$output" = "$2" ]
-	asan=$(FLAVOUR=asan run_unit verify-fsm-replay <<<"$1")
-	[ "$asan" = "$2" ]
-}
-
 @test "both ends are looked up, and the truncated part of a server's file is compared again" {
 	local s="resume=1 cuts=1 hashes=1 source=20M"
-	check_verify_fsm "put=1 $s" "target copy=0 source end nothing=0"
-	check_verify_fsm "put=1 $s target=5" "target hash=0+5 copy=5 source end hashes=5"
-	check_verify_fsm "put=1 $s target=20M" "target hash=0+20971520 complete hashes=20971520"
-	check_verify_fsm "put=1 $s target=12M differs=11M" \
+	check_verify "put=1 $s" "target copy=0 source end nothing=0"
+	check_verify "put=1 $s target=5" "target hash=0+5 copy=5 source end hashes=5"
+	check_verify "put=1 $s target=20M" "target hash=0+20971520 complete hashes=20971520"
+	check_verify "put=1 $s target=12M differs=11M" \
 	    "target hash=0+12582912 cut=8388608 target hash=0+8388608 copy=8388608 source end hashes=8388608"
-	check_verify_fsm "$s target=12M differs=11M" \
+	check_verify "$s target=12M differs=11M" \
 	    "source target hash=0+12582912 cut=8388608 target copy=8388608 source end hashes=8388608"
-	check_verify_fsm "put=1 $s target=12M differs=11M cut=1" \
+	check_verify "put=1 $s target=12M differs=11M cut=1" \
 	    "target hash=0+12582912 cut=8388608 copy=0 source end hashes=0"
-	check_verify_fsm "put=1 $s target=12M differs=11M cut=2" \
+	check_verify "put=1 $s target=12M differs=11M cut=2" \
 	    "target hash=0+12582912 cut=8388608 target hash=0+8388608 copy=0 source end hashes=0"
-	check_verify_fsm "put=1 $s target=30M" \
+	check_verify "put=1 $s target=30M" \
 	    "target hash=0+20971520 cut=20971520 target hash=0+20971520 complete hashes=20971520"
-	check_verify_fsm "put=1 resume=1 hashes=1 source=9 target=10" "target longer nothing=0"
-	check_verify_fsm "put=1 resume=1 source=9 target=4" "target back=0+4 copy=4 source end bytes=4"
-	check_verify_fsm "$s target=0" "source target copy=0 source end nothing=0"
+	check_verify "put=1 resume=1 hashes=1 source=9 target=10" "target longer nothing=0"
+	check_verify "put=1 resume=1 source=9 target=4" "target back=0+4 copy=4 source end bytes=4"
+	check_verify "$s target=0" "source target copy=0 source end nothing=0"
 }
 
 @test "the attributes of a listing suffice for a trusted mtime, and for a new copy" {
 	local s="resume=1 old=1 hashes=1 preserve=1 source=100"
-	check_verify_fsm "$s" "target copy=0 source end nothing=0"
-	check_verify_fsm "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
-	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60" \
+	check_verify "$s" "target copy=0 source end nothing=0"
+	check_verify "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
+	check_verify "$s target=100 stime=50 ttime=50 now=60" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60 hashes=0" \
+	check_verify "$s target=100 stime=50 ttime=50 now=60 hashes=0" \
 	    "target complete time=100"
-	check_verify_fsm "$s target=100 stime=50 ttime=51 now=60" \
+	check_verify "$s target=100 stime=50 ttime=51 now=60" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	check_verify_fsm "$s target=100 stime=50 ttime=50 now=52" \
+	check_verify "$s target=100 stime=50 ttime=50 now=52" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	check_verify_fsm "$s target=100 stime=50 ttime=50 tnsec=4 now=60" \
+	check_verify "$s target=100 stime=50 ttime=50 tnsec=4 now=60" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60 checksum=1" \
+	check_verify "$s target=100 stime=50 ttime=50 now=60 checksum=1" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	check_verify_fsm "$s target=90 stime=50 ttime=50 now=60" \
+	check_verify "$s target=90 stime=50 ttime=50 now=60" \
 	    "target source hash=0+90 copy=90 source end hashes=90"
 	# A size may be too small, and what has set a time has read to the end.
-	check_verify_fsm "$s target=100 longer=1" \
+	check_verify "$s target=100 longer=1" \
 	    "target source hash=0+100 more=100 copy=100 source end hashes=100"
-	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60 hashes=0 longer=1" \
+	check_verify "$s target=100 stime=50 ttime=50 now=60 hashes=0 longer=1" \
 	    "target complete time=100"
 }
 
 @test "a source that changed is reported, but not if it changed before its copy started" {
 	local s="checksum=1 strict=1 old=1 hashes=1 source=100"
-	check_verify_fsm "$s" "copy=0 source target hash=0+100 end hashes=100"
-	check_verify_fsm "$s flip=1" "copy=0 source target hash=0+100 differs hashes=0"
-	check_verify_fsm "$s changed=1" "copy=0 source changed end nothing=0"
-	check_verify_fsm "$s seen=1" "copy=0 source target hash=0+101 end hashes=101"
-	check_verify_fsm "$s hashes=0" "copy=0 source target back=0+100 end bytes=100"
+	check_verify "$s" "copy=0 source target hash=0+100 end hashes=100"
+	check_verify "$s flip=1" "copy=0 source target hash=0+100 differs hashes=0"
+	check_verify "$s changed=1" "copy=0 source changed end nothing=0"
+	check_verify "$s seen=1" "copy=0 source target hash=0+101 end hashes=101"
+	check_verify "$s hashes=0" "copy=0 source target back=0+100 end bytes=100"
 	# The rest has to fit what was compared.
-	check_verify_fsm "resume=1 old=1 hashes=1 source=100 target=50 seen=1" \
+	check_verify "resume=1 old=1 hashes=1 source=100 target=50 seen=1" \
 	    "target source hash=0+50 copy=50 source changed end hashes=50"
-	check_verify_fsm "$s resume=1 target=100" "target source hash=0+100 more=100 complete hashes=100"
+	check_verify "$s resume=1 target=100" "target source hash=0+100 more=100 complete hashes=100"
 }
 
 @test "the temporary file of a killed copy is not compared twice if it has the full length" {
 	local s="put=1 resume=1 cuts=1 hashes=1 source=100"
-	check_verify_fsm "$s target=60 taken=60" "target copy=60 source end hashes=60"
-	check_verify_fsm "$s target=61 taken=60" "target hash=0+61 copy=61 source end hashes=61"
-	check_verify_fsm "$s taken=60" "target copy=0 source end hashes=0"
+	check_verify "$s target=60 taken=60" "target copy=60 source end hashes=60"
+	check_verify "$s target=61 taken=60" "target hash=0+61 copy=61 source end hashes=61"
+	check_verify "$s taken=60" "target copy=0 source end hashes=0"
 }
 
 ### The server's hashes

@@ -7,7 +7,7 @@
  * verify-sched: the steps of a file of a scheduler that is checked, before its
  * copy and after it.
  *
- * The caller says in OP_VERIFY what is asked next (verify-fsm.h). What it asks
+ * The caller says in OP_VERIFY what is asked next (verify.h). What it asks
  * goes over the connection of the file. So hundreds of files are checked at
  * once; but of one connection the server has only so much to hash that an
  * interrupt, or the data of another file, need not wait long for it. What was

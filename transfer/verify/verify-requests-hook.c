@@ -171,20 +171,20 @@ take_stat(struct request *r)
 {
 	struct file *file = r->file;
 	struct verification *c = file->verification;
-	struct verify_end end = { 0 };
+	struct verify_answer answer = { 0 };
 	int is_put = r->t->ops->is_put;
 	Attrib room;
 	const Attrib *found = parse_attrs(r, &room);
 
 	if (found != NULL)
-		end = verify_run_end_of_attrib(found);
-	verify_fsm_stat(verify_run_fsm(c), !is_put, &end);
+		answer.end = verify_run_end_of_attrib(found);
+	verify_answer(verify_run_current(c), &answer);
 	if (is_put && found != NULL && !c->compares_temp)
 		c->target = *found;
 	if (is_put || found == NULL || c->copy_done)
 		return;
 	file->a = *found;
-	file->size = end.size;
+	file->size = answer.end.size;
 	sched_set_size(r->t->sched, r->a.entry, file->size);
 }
 
@@ -199,7 +199,7 @@ take_fstat(struct request *r)
 	if (found == NULL)
 		return;
 	end = verify_run_end_of_attrib(found);
-	verify_fsm_source_opened(&r->file->verification->fsm, &end);
+	verify_source_opened(&r->file->verification->verify, &end);
 	if (r->file->start_off == 0)
 		r->file->a = *found;
 }
@@ -221,8 +221,10 @@ take_stale(struct request *r)
 static void
 take_setsize(struct request *r)
 {
-	verify_fsm_truncated(verify_run_fsm(r->file->verification),
-	    r->status == SSH2_FX_OK);
+	const struct verify_answer answer = { .failed = r->status !=
+	    SSH2_FX_OK };
+
+	verify_answer(verify_run_current(r->file->verification), &answer);
 }
 
 static void
@@ -234,7 +236,7 @@ take_stale_rename(struct request *r)
 	if (r->status != SSH2_FX_OK)
 		return;
 	stale_temp_adopted(&c->stale, c->temp_number);
-	verify_fsm_adopt(&c->fsm, &c->temp_fsm);
+	verify_adopt(&c->verify, &c->temp_verify);
 }
 
 /* The attributes were set, or are with other flags of OPEN, if it has those. */

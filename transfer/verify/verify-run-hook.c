@@ -33,7 +33,7 @@
 #include "progress-hook.h"
 #include "server-hook.h"
 #include "temp-name-hook.h"
-#include "verify-fsm.h"
+#include "verify.h"
 #include "verify-run-hook.h"
 #include "verify-sched.h"
 
@@ -52,10 +52,10 @@ local_path(const struct transfer *t, const struct file *file)
 	return t->ops->is_put ? file->src : file->dst;
 }
 
-struct verify_fsm *
-verify_run_fsm(struct verification *c)
+struct verify *
+verify_run_current(struct verification *c)
 {
-	return c->compares_temp ? &c->temp_fsm : &c->fsm;
+	return c->compares_temp ? &c->temp_verify : &c->verify;
 }
 
 const char *
@@ -92,15 +92,15 @@ static void
 stat_local_end(struct transfer *t, struct file *file, int is_source)
 {
 	struct verification *c = file->verification;
-	struct verify_end now = { 0 };
+	struct verify_answer now = { 0 };
 
 	if (stat(local_path(t, file), &c->compared_stat) == 0)
-		now = end_from_stat(&c->compared_stat);
+		now.end = end_from_stat(&c->compared_stat);
 	else
 		memset(&c->compared_stat, 0, sizeof(c->compared_stat));
 	if (!is_source)
 		stat_to_attrib(&c->compared_stat, &c->target);
-	verify_fsm_stat(&c->fsm, is_source, &now);
+	verify_answer(&c->verify, &now);
 }
 
 void
@@ -112,7 +112,7 @@ verify_run_source_opened(struct file *file)
 	if (file->verification == NULL || fstat(file->fd, &sb) == -1)
 		return;
 	now = end_from_stat(&sb);
-	verify_fsm_source_opened(&file->verification->fsm, &now);
+	verify_source_opened(&file->verification->verify, &now);
 }
 
 /* Begin and end */
@@ -149,7 +149,7 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 	/* The server may still execute what was in flight when it was lost. */
 	int is_unsure = is_retry && sched_info(j).unconfirmed_writes &&
 	    server_has_hashes(t->server);
-	const struct verify_fsm_conf conf = { .put = t->ops->is_put,
+	const struct verify_conf conf = { .put = t->ops->is_put,
 	    .resume = (t->keeps_target || is_retry) && !file->from_scratch,
 	    .truncates = longopt_get()->resume || is_retry,
 	    .checksum = longopt_get()->checksum || is_unsure,
@@ -170,7 +170,7 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 		source = end_from_stat(&c->compared_stat);
 	else
 		source = verify_run_end_of_attrib(&file->a);
-	verify_fsm_begin(&c->fsm, &conf, is_known ? &source : NULL,
+	verify_begin(&c->verify, &conf, is_known ? &source : NULL,
 	    !t->ops->is_put, server_has_hashes(t->server));
 	if (conf.put && conf.resume && source.size >= STRIPE_MIN_FILE &&
 	    server_is_tuned(t->server)) {
@@ -197,7 +197,7 @@ end_compare_meter(struct verification *c)
 {
 	if (c->progress_name == NULL)
 		return;
-	c->progress_off = (off_t)c->fsm.verified;
+	c->progress_off = (off_t)c->verify.verified;
 	stop_progress_meter();
 	free(c->progress_name);
 	c->progress_name = NULL;
@@ -227,8 +227,8 @@ verify_run_end(struct file *file)
 
 	if (c == NULL)
 		return;
-	file->verified = c->fsm.verified;
-	file->verified_by = file->verified > 0 ? hows[c->fsm.verified_by] :
+	file->verified = c->verify.verified;
+	file->verified_by = file->verified > 0 ? hows[c->verify.verified_by] :
 	    NULL;
 	verify_run_forget(file);
 }
@@ -342,7 +342,7 @@ void
 verify_run_show_progress(struct transfer *t, struct file *file, uint64_t off)
 {
 	struct verification *c = file->verification;
-	const struct verify_fsm *x = verify_run_fsm(c);
+	const struct verify *x = verify_run_current(c);
 	const char *slash = strrchr(file->src, '/');
 	uint64_t total = MINIMUM(x->source.size, x->target.size);
 
@@ -402,32 +402,25 @@ static int
 finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	struct verification *c = file->verification;
-	const unsigned char *ours;
-	size_t n;
+	struct verify_answer answer = { 0 };
 
-	if (c->comparison.op == VERIFY_READ_PAST_END) {
-		c->comparison.op = 0;
-		verify_fsm_past_end(&c->fsm, !c->has_ended);
-		return 1;
+	if (c->comparison.op == VERIFY_READ_PAST_END)
+		answer.bytes = !c->has_ended;
+	else if (c->comparison.op == VERIFY_READ_BACK)
+		answer.bytes = MINIMUM(sched_info(j).readback_len,
+		    c->first_difference - c->comparison.off);
+	else {
+		if (c->comparison.len > 0)
+			verify_run_hash_slice(t, file, j);
+		if (c->comparison.len > 0 || !c->has_their_hashes)
+			return 0;
+		answer.failed = c->ntheir_hashes == -1;
+		answer.nours = blocksum_get(c->our_hashes, &answer.ours);
+		answer.theirs = c->their_hashes;
+		answer.ntheirs = answer.failed ? 0 : c->ntheir_hashes;
 	}
-	if (c->comparison.op == VERIFY_READ_BACK) {
-		c->comparison.op = 0;
-		verify_fsm_bytes_equal(verify_run_fsm(c),
-		    MINIMUM(sched_info(j).readback_len, c->first_difference -
-		    c->comparison.off));
-		return 1;
-	}
-	if (c->comparison.len > 0)
-		verify_run_hash_slice(t, file, j);
-	if (c->comparison.len > 0 || !c->has_their_hashes)
-		return 0;
 	c->comparison.op = 0;
-	n = blocksum_get(c->our_hashes, &ours);
-	if (c->ntheir_hashes == -1)
-		verify_fsm_hash_refused(verify_run_fsm(c));
-	else
-		verify_fsm_hashes(verify_run_fsm(c), ours, n, c->their_hashes,
-		    c->ntheir_hashes);
+	verify_answer(verify_run_current(c), &answer);
 	blocksum_free(c->our_hashes);
 	c->our_hashes = NULL;
 	return 1;
@@ -436,12 +429,13 @@ finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 /* Returns 1 if it has arrived to its end at once. */
 static int
 begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
-    const struct verify_fsm_action *a)
+    const struct verify_action *a)
 {
 	struct verification *c = file->verification;
 
 	if (open_compared_file(t, file) == -1) {
-		verify_fsm_bytes_equal(verify_run_fsm(c), 0);
+		verify_answer(verify_run_current(c),
+		    &(struct verify_answer){ 0 });
 		return 1;
 	}
 	verify_run_show_progress(t, file, a->off);
@@ -463,7 +457,7 @@ begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
 /* One byte is read behind the size that the server has reported. */
 static void
 read_past_end(struct transfer *t, struct file *file, struct sched_entry *j,
-    const struct verify_fsm_action *a)
+    const struct verify_action *a)
 {
 	file->verification->comparison = *a;
 	file->verification->has_ended = 0;
@@ -486,7 +480,7 @@ refuse_source(struct transfer *t, struct file *file)
 {
 	const struct verification *c = file->verification;
 
-	if (t->ops->is_put || c->fsm.source.is_there)
+	if (t->ops->is_put || c->verify.source.is_there)
 		return 0;
 	if (c->status != SSH2_FX_OK)
 		file_error(file, "stat remote: %s", fx2txt(c->status));
@@ -514,7 +508,7 @@ begin_copy_at(struct transfer *t, struct file *file, struct sched_entry *j,
 	if (off > 0)
 		debug_f("\"%s\" continues at byte %llu of %llu", file->dst,
 		    (unsigned long long)off,
-		    (unsigned long long)c->fsm.source.size);
+		    (unsigned long long)c->verify.source.size);
 	file->start_off = off;
 	next_step(t, j, VERIFY_NEXT_COPY_FROM, off, 0);
 	count_kept_bytes(t, file, off);
@@ -569,7 +563,7 @@ set_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
 	const Attrib *target = &file->verification->target;
 
 	if (!t->preserve || ((target->flags & SSH2_FILEXFER_ATTR_ACMODTIME) &&
-	    target->mtime == file->verification->fsm.source.mtime &&
+	    target->mtime == file->verification->verify.source.mtime &&
 	    ((target->perm ^ file->a.perm) & 0777) == 0))
 		return 0;
 	if (!t->ops->is_put) {
@@ -588,7 +582,7 @@ finish_complete_file(struct transfer *t, struct file *file,
 {
 	file->is_complete = 1;
 	next_step(t, j, VERIFY_NEXT_COMPLETE, 0, 0);
-	count_kept_bytes(t, file, file->verification->fsm.source.size);
+	count_kept_bytes(t, file, file->verification->verify.source.size);
 	if (t->resume)
 		file_info(file, "File \"%s\" was not modified", file->dst);
 	else
@@ -618,8 +612,9 @@ report_changed_source(const struct transfer *t, struct file *file,
 	else if (!file->possible_source || !file->failed)
 		file_error(file, "\"%s\" changed while it was copied",
 		    file->src);
-	verify_fsm_change_reported(&file->verification->fsm);
-	if (file->verification->fsm.conf.strict)
+	verify_answer(&file->verification->verify,
+	    &(struct verify_answer){ 0 });
+	if (file->verification->verify.conf.strict)
 		fail_file(file, j);
 }
 
@@ -637,18 +632,18 @@ report_mismatch(struct file *file, struct sched_entry *j)
 static void
 begin_stale_comparison(struct verification *c, unsigned int number)
 {
-	struct verify_fsm_conf conf = c->fsm.conf;
-	struct verify_end target = { .is_there = 1,
-	    .size = c->stale.name[number].size };
+	struct verify_conf conf = c->verify.conf;
+	struct verify_answer target = { .end = { .is_there = 1,
+	    .size = c->stale.name[number].size } };
 
 	temp_name_set_number(c->temp_name, number);
 	c->temp_number = number;
 	c->compares_temp = 1;
 	conf.preserve = 0;
 	conf.truncates = 1;
-	verify_fsm_begin(&c->temp_fsm, &conf, &c->fsm.source, 0,
-	    c->fsm.has_hashes);
-	verify_fsm_stat(&c->temp_fsm, 0, &target);
+	verify_begin(&c->temp_verify, &conf, &c->verify.source, 0,
+	    c->verify.has_hashes);
+	verify_answer(&c->temp_verify, &target);
 }
 
 /* Returns 1 if nothing more is to be asked for now. */
@@ -710,7 +705,7 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 static int
 begin_stale_search(struct verification *c, uint64_t off)
 {
-	if (c->temp_name == NULL || off > 0 || c->fsm.target.is_there ||
+	if (c->temp_name == NULL || off > 0 || c->verify.target.is_there ||
 	    c->stale_searched)
 		return 0;
 	c->stale_searched = 1;
@@ -735,30 +730,29 @@ remove_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 /* The work */
 
 /*
- * Truncates the target to "size" bytes, unless that is left for the end, as
- * another copy may write to it. Returns 1 if no reply is due.
+ * Truncates the target, unless that is left for the end, as another copy may
+ * write to it. Returns 1 if no reply is due.
  */
 static int
 truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
-    uint64_t size)
+    const struct verify_action *a)
 {
 	struct verification *c = file->verification;
+	struct verify_answer answer = { .left = a->len > 0 &&
+	    !c->compares_temp && verify_run_target_is_shared(t) };
 	int fd;
 
-	if (verify_run_target_is_shared(t) && !c->compares_temp &&
-	    verify_fsm_skip_truncate(&c->fsm))
-		return 1;
-	if (t->ops->is_put) {
-		ask_server(t, j, OP_VERIFY_SETSIZE, size, 0);
+	if (t->ops->is_put && !answer.left) {
+		ask_server(t, j, OP_VERIFY_SETSIZE, a->off, 0);
 		return 0;
 	}
-	if (verify_fsm_copy_tail(&c->fsm))
-		return 1;
-	fd = open_same_file(t, file, O_WRONLY);
-	verify_fsm_truncated(&c->fsm, fd != -1 && ftruncate(fd, (off_t)size) ==
-	    0);
-	if (fd != -1)
-		close(fd);
+	if (!t->ops->is_put) {
+		fd = open_same_file(t, file, O_WRONLY);
+		answer.failed = fd == -1 || ftruncate(fd, (off_t)a->off) != 0;
+		if (fd != -1)
+			close(fd);
+	}
+	verify_answer(&c->verify, &answer);
 	return 1;
 }
 
@@ -779,7 +773,7 @@ stat_end(struct transfer *t, struct file *file, struct sched_entry *j,
 /* The copy can begin, or need not. Returns 1 if something is next at once. */
 static int
 act_on_decision(struct transfer *t, struct file *file, struct sched_entry *j,
-    const struct verify_fsm_action *a)
+    const struct verify_action *a)
 {
 	struct verification *c = file->verification;
 
@@ -800,9 +794,9 @@ act_on_decision(struct transfer *t, struct file *file, struct sched_entry *j,
 static int
 do_next(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	struct verify_fsm_action a;
+	struct verify_action a;
 
-	verify_fsm_next(verify_run_fsm(file->verification), &a);
+	verify_next(verify_run_current(file->verification), &a);
 	switch (a.op) {
 	case VERIFY_STAT_SOURCE:
 	case VERIFY_STAT_TARGET:
@@ -811,7 +805,7 @@ do_next(struct transfer *t, struct file *file, struct sched_entry *j)
 	case VERIFY_READ_BACK:
 		return begin_comparison(t, file, j, &a);
 	case VERIFY_TRUNCATE:
-		return truncate_target(t, file, j, a.off);
+		return truncate_target(t, file, j, &a);
 	case VERIFY_READ_PAST_END:
 		read_past_end(t, file, j, &a);
 		return 0;
@@ -860,7 +854,7 @@ verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
 	}
 	if (c->copy_begun && !c->copy_done) {
 		c->copy_done = 1;
-		verify_fsm_copied(&c->fsm);
+		verify_answer(&c->verify, &(struct verify_answer){ 0 });
 	}
 	if (c->comparison.op != 0 && !finish_comparison(t, file, j))
 		return 0;

@@ -8,7 +8,7 @@
  * copy goes on; a file that was copied is compared.
  *
  * With scp --resume, and with reget, reput and -a of sftp, what the target has
- * is compared with the source first (verify-fsm.h), with a meter if one file
+ * is compared with the source first (verify.h), with a meter if one file
  * takes long. A file that is complete is left alone, but its times and mode are
  * set if they are preserved. With --checksum the hashes of both files are
  * compared when the copy is done.
@@ -36,14 +36,13 @@
 #include "scheduler.h"
 #include "stale-temp.h"
 #include "verify.h"
-#include "verify-fsm.h"
 
 /* Hashes of one request */
 #define VERIFY_RUN_HASHES	(VERIFY_RANGE / VERIFY_BLOCK)
 
 /* Private to verify-run-hook.c and verify-requests-hook.c */
 struct verification {
-	struct verify_fsm fsm;
+	struct verify verify;
 	int	 fd;			/* of the local end; -1: not open */
 	int	 fd_is_shared;		/* "fd" is the file's own */
 	struct stat compared_stat;	/* the local end, as it was compared */
@@ -58,7 +57,7 @@ struct verification {
 	u_int	 flags;			/* OPEN flags; 0: not open */
 
 	/* a comparison */
-	struct verify_fsm_action comparison;	/* op 0: nothing is in flight */
+	struct verify_action comparison;	/* op 0: nothing is in flight */
 	struct blocksum *our_hashes;
 	unsigned char their_hashes[VERIFY_RUN_HASHES * VERIFY_HASH_LEN];
 	ssize_t	 ntheir_hashes;		/* -1: refused */
@@ -75,7 +74,7 @@ struct verification {
 	unsigned int temp_number;	/* of it */
 	int	 stale_searched;
 	struct stale_temp stale;
-	struct verify_fsm temp_fsm;	/* of it */
+	struct verify temp_verify;	/* of it */
 };
 
 /*
@@ -129,7 +128,7 @@ const char *verify_run_path(const struct file *, enum sched_op);
 struct verify_end verify_run_end_of_attrib(const Attrib *);
 
 /* Likewise: the verification that runs now */
-struct verify_fsm *verify_run_fsm(struct verification *);
+struct verify *verify_run_current(struct verification *);
 
 /* Likewise: hashes some of the local file. */
 void	verify_run_hash_slice(struct transfer *, struct file *,

@@ -4,24 +4,52 @@
  */
 
 /*
- * verify: where the copy of a file goes on whose target is there already.
+ * verify: what is asked about one file before and after its copy, and where the
+ * copy of a file continues whose target exists.
  *
- * What is there is compared with the source, all of it that both have. The copy
- * goes on behind what is equal. A file that is equal to its end is complete. No
- * byte is kept unseen, because the length of a target says nothing: a copy over
- * an older version that was interrupted is a new head and an old tail.
+ * The bytes that source and target both have are compared, all of them, because
+ * the length of a target says nothing: an interrupted copy over an older
+ * version is a new head and an old tail. The target is truncated behind what is
+ * equal, and the copy continues there, or the file is complete. A server may
+ * empty a file that it should truncate, and then make it as long, so what it
+ * truncated is compared again.
  *
- * A server that tells hashes compares in blocks, and the copy goes on behind
- * the last block that is equal before the first that is not. From another one
- * everything is read back, which costs about as much as copying it.
+ * A server that has hashes compares in blocks, and the copy continues behind
+ * the last block that is equal before the first that is not. From another
+ * server everything is read back, which costs about as much as copying it.
  *
- * One thing is believed, of a server that tells no hashes: a time that an
- * earlier copy has set, if it and the size are equal, because it is set when
+ * One thing is believed of a server that has no hashes: an mtime that an
+ * earlier copy has set, if it and the size are equal, because it is set after
  * all bytes are written. A disk may have lost them since, or refused them, so
- * where there are hashes they decide.
+ * hashes decide where they exist.
  *
- * The caller does what verify_next() says and tells the result, until that is
- * VERIFY_COPY or VERIFY_DONE. No upstream header, no I/O, no allocation.
+ * The size that a server reports of a source may be too small, so a file of
+ * that size is complete only if no byte follows. An mtime that is believed
+ * needs no such READ: the copy that has set it has read to the end.
+ *
+ * A listing may be stale. It is good enough to compare mtimes where there are
+ * no hashes, and to start a copy, because the copy looks again after OPEN.
+ * Changes before that OPEN do not count as changes during the copy.
+ *
+ *   STAT_SOURCE, STAT_TARGET ------------> REFUSE: the target is too long
+ *      |          \______________________  nothing to compare
+ *   COMPARE                              \
+ *      |  \_ TRUNCATE -> STAT_TRUNCATED   |
+ *      |         (upload) COMPARE_AGAIN   |
+ *      |  \_ READ_PAST_END (download)     |
+ *      |                                  |
+ *   COMPLETE or COPY <--------------------+
+ *      |
+ *   STAT_SOURCE_AFTER ---> REPORT_CHANGE, then ENDED
+ *      |  (--checksum)
+ *   STAT_TARGET_AFTER
+ *   COMPARE_ALL ---------> REPORT_MISMATCH
+ *      |
+ *   ENDED
+ *
+ * The caller does what verify_next() says and hands in the answer, until the
+ * action is one of the results. No upstream header, no I/O, no clock, no
+ * allocation.
  */
 
 #ifndef HAYATE_VERIFY_H
@@ -35,46 +63,112 @@
 #define VERIFY_BLOCK		(8 * 1024 * 1024)
 #define VERIFY_RANGE		(8 * (uint64_t)VERIFY_BLOCK)
 
+/* One end of a copy */
+struct verify_end {
+	int	 is_there;		/* a regular file of known size */
+	uint64_t size;			/* bytes */
+	int	 has_time;
+	int64_t	 mtime;			/* seconds */
+	long	 nsec;			/* of it; 0 for a server's file */
+};
+
 struct verify_conf {
-	uint64_t source, target;	/* sizes in bytes */
-	int	 same_time;		/* set by a copy; for lack of hashes */
-	int	 hashes;		/* the server can be asked */
+	int	 put;		/* the target is at the server */
+	int	 resume;	/* what the target has is kept, if equal */
+	int	 truncates;	/* also a target that is longer */
+	int	 checksum;	/* no mtime is believed */
+	int	 strict;	/* the source may not change */
+	int	 preserve;	/* the copy sets times */
+	int64_t	 now;		/* seconds */
 };
 
 enum verify_op {
-	VERIFY_HASH,			/* ask for the hashes of the range */
-	VERIFY_READ,			/* read the range back and compare */
-	VERIFY_COPY,			/* copy from the offset on */
-	VERIFY_DONE			/* nothing to copy */
+	/* Questions, with the members of struct verify_answer */
+	VERIFY_STAT_SOURCE = 1,	/* end */
+	VERIFY_STAT_TARGET,	/* end */
+	VERIFY_COMPARE_HASH,	/* hashes of the range, or failed */
+	VERIFY_READ_BACK,	/* bytes of the range that are equal */
+	VERIFY_TRUNCATE,	/* the target to "off": failed, or left */
+	VERIFY_READ_PAST_END,	/* of the source at "off": bytes */
+
+	/* Results before the copy */
+	VERIFY_COPY_FROM,	/* "off"; the answer: it was copied */
+	VERIFY_COMPLETE,	/* nothing to copy */
+	VERIFY_TOO_LONG,	/* the target is, and is not truncated */
+
+	/* Results after the copy */
+	VERIFY_SOURCE_CHANGED,	/* to be reported; then the answer */
+	VERIFY_MISMATCH,	/* the two files differ */
+	VERIFY_END
 };
 
 struct verify_action {
 	enum verify_op op;
+	/* bytes; "len" of VERIFY_TRUNCATE: of the source behind "off" */
 	uint64_t off, len;
 };
 
-/* Private to verify.c, but to be put on the stack */
-struct verify {
-	struct verify_conf conf;
-	uint64_t common;		/* bytes that both have */
-	uint64_t equal;			/* they begin with so many equal ones */
-	enum { HASHING, READING, DIFFERENT } state;
+struct verify_answer {
+	struct verify_end end;
+	int	 failed;	/* the server refused */
+	/*
+	 * Of VERIFY_TRUNCATE if "len" is not 0: the target keeps its length
+	 * until the copy ends
+	 */
+	int	 left;
+	uint64_t bytes;
+	/* Of each block. A block that one side lacks counts as different. */
+	const unsigned char *ours, *theirs;
+	size_t	 nours, ntheirs;
 };
 
-void	verify_begin(struct verify *, const struct verify_conf *);
-void	verify_next(const struct verify *, struct verify_action *);
+/* What has shown that "verified" bytes are equal */
+enum verified_by { VERIFIED_BY_NOTHING, VERIFIED_BY_TIME, VERIFIED_BY_HASHES,
+    VERIFIED_BY_BYTES };
+
+/* Private to verify.c, but to be a field of others */
+struct verify {
+	struct verify_conf conf;
+	enum verify_state {
+		VERIFY_AT_STAT_SOURCE, VERIFY_AT_STAT_TARGET,
+		VERIFY_AT_COMPARE, VERIFY_AT_TRUNCATE,
+		VERIFY_AT_STAT_TRUNCATED, VERIFY_AT_COMPARE_AGAIN,
+		VERIFY_AT_READ_PAST_END,
+		VERIFY_AT_STAT_ADOPTED,		/* of verify_adopt() */
+		VERIFY_AT_REFUSE, VERIFY_AT_COMPLETE, VERIFY_AT_COPY,
+		VERIFY_AT_STAT_SOURCE_AFTER, VERIFY_AT_REPORT_CHANGE,
+		VERIFY_AT_STAT_TARGET_AFTER, VERIFY_AT_COMPARE_ALL,
+		VERIFY_AT_REPORT_MISMATCH, VERIFY_AT_ENDED
+	} state;
+	struct verify_end source, target;
+	int	 knows_source, knows_target;
+	int	 source_may_be_stale;	/* what is known of the source */
+	int	 has_hashes;
+	uint64_t off;			/* equal so far; then of the copy */
+	uint64_t common;		/* bytes that are compared */
+	enum verified_by verified_by;
+	uint64_t verified;		/* bytes */
+};
 
 /*
- * The hashes of the blocks of the last range, ours and the server's. Blocks
- * that one side does not have count as different.
+ * "source": what is known, or NULL. "is_old": from a listing. "has_hashes": the
+ * server has, as far as is known.
  */
-void	verify_hashed(struct verify *, const unsigned char *ours,
-    size_t nours, const unsigned char *theirs, size_t ntheirs);
+void	verify_begin(struct verify *, const struct verify_conf *,
+    const struct verify_end *source, int is_old, int has_hashes);
 
-/* The server refused to hash: what is left is read back. */
-void	verify_refused(struct verify *);
+/* The same action until verify_answer() answers it */
+void	verify_next(const struct verify *, struct verify_action *);
+void	verify_answer(struct verify *, const struct verify_answer *);
 
-/* So many bytes at the begin of what was to be read back are equal. */
-void	verify_compared(struct verify *, uint64_t equal);
+/*
+ * Before an answer: the file that "from" has verified got the name of the
+ * target, which did not exist. If it still has the size that is to be kept, it
+ * is not compared again.
+ */
+void	verify_adopt(struct verify *, const struct verify *from);
+
+/* The copy has opened the source; what it read before has to fit that. */
+void	verify_source_opened(struct verify *, const struct verify_end *);
 
 #endif /* HAYATE_VERIFY_H */
