@@ -7,17 +7,17 @@
  * bdp: what the path holds, seen from the receiving end.
  *
  * A receiver grants credit: a receive window, or a read request. This module
- * measures how fast the receiver consumes bytes, and how old each credit is
- * when the first byte arrives that only this credit allowed. Rate times
- * round-trip time is the bandwidth-delay product: what must be in flight to
- * keep the path busy.
+ * measures how fast the receiver consumes bytes, and the age of each credit:
+ * the time until the first byte arrives for which earlier credit was not
+ * enough. Rate times round-trip time is the bandwidth-delay product: what must
+ * be in flight to keep the path busy.
  *
  * The age of a credit is the in-band RTT. It needs no socket and covers the
  * whole path, jump hosts and local pipes included. But the age is an upper
- * bound: a sender with credit to spare uses it late, and the age is window /
- * rate then (Little's law). The age equals the RTT only while the window limits
- * the sender, and then it does not change when the window does. wtune.h turns
- * that into a decision; this module only measures.
+ * bound: a sender that has credit to spare uses new credit late, when it is
+ * window / rate old (Little's law). Only while the window limits the sender is
+ * the age equal to the RTT, and a larger window leaves it the same. wtune.h
+ * turns that into a decision; this module only measures.
  *
  * The transport may know an RTT as well (TCP_INFO). Behind a jump host it
  * covers the last leg alone, so it is a lower bound.
@@ -48,8 +48,8 @@ void	 bdp_free(struct bdp *);
 
 /*
  * Sets the transport's smallest RTT of the last minutes, and its smoothed RTT,
- * queues included; 0: not known. The smoothed one counts from the next
- * bdp_consumed() on.
+ * queues included; 0: not known. The smallest takes effect at once, the
+ * smoothed one with the next bdp_consumed().
  */
 void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us, uint64_t now_rtt_us);
 
@@ -64,7 +64,7 @@ uint64_t bdp_inband_rtt(const struct bdp *);
 
 /*
  * Call it when credit is sent. "edge" is the position in the stream (bytes
- * since its start) at which the previous credit ends, and must not fall from
+ * since its start) up to which earlier credit reaches, and must not fall from
  * call to call. The age of the new credit counts from "now_us". While 32
  * credits are outstanding, new ones are ignored.
  */
@@ -72,8 +72,8 @@ void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
 
 /*
  * Notes how many bytes of the stream are in the kernel out of order, behind
- * lost ones. bdp_out_of_order() returns the maximum of these numbers. A lossy
- * path holds such bytes in addition to the BDP: see wtune.c.
+ * lost ones; bdp_out_of_order() returns the latest maximum. A lossy path holds
+ * such bytes in addition to the BDP: see wtune.c.
  */
 void	 bdp_note_out_of_order(struct bdp *, uint64_t bytes);
 
@@ -92,8 +92,8 @@ void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 /*
  * Returns 1 if bdp_consumed() is due: before the first sample, then about eight
  * times per RTT but at most once per millisecond, or every 5 ms while the RTT
- * is not known. Nothing enforces it: an early sample shortens the time that the
- * rate covers.
+ * is not known. A sample may be taken earlier, but the rate then covers less
+ * time.
  */
 int	 bdp_sample_due(const struct bdp *, uint64_t now_us);
 
@@ -105,8 +105,9 @@ int	 bdp_sample_due(const struct bdp *, uint64_t now_us);
 void	 bdp_consumed(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /*
- * Ends the round of ages, whose smallest age becomes bdp_last_age() if it had
- * four ages, and begins a new one; outstanding credits count for the new one.
+ * Ends the round of ages and begins a new one, to which outstanding credits
+ * belong. If the round had at least four ages, bdp_last_age() becomes the
+ * smallest of them.
  */
 void	 bdp_next_round(struct bdp *);
 
@@ -154,21 +155,24 @@ uint64_t bdp_last_age(const struct bdp *);
  * bdp_rate() returns the rate over the last RTT, or over 8 ms if that is
  * longer, as of the last sample; while the RTT is not known, over the last
  * eight samples. bdp_rate_max() returns the maximum of this rate in the last 5
- * to 10 seconds. Both are 0 before the second sample. After a stall the rate is
- * at most the mean since the stall began, for eight times as long as the stall
- * was, because the bytes that the stall held back come in one burst.
+ * to 10 seconds. Both are 0 before the second sample. The bytes that a stall
+ * held back come in one burst, so for eight times the length of the stall the
+ * rate is at most the mean since the stall began.
  */
 uint64_t bdp_rate(const struct bdp *);
 uint64_t bdp_rate_max(const struct bdp *);
 
 /*
  * Returns the most bytes out of order in the last 5 to 10 seconds; 0 before the
- * first bdp_note_out_of_order(). Such a span ends only with a sample, so each
- * maximum outlives a pause.
+ * first bdp_note_out_of_order(). This value, like the other two of the last 5
+ * to 10 seconds, expires only with a sample, so it outlives a pause.
  */
 uint64_t bdp_out_of_order(const struct bdp *);
 
-/* Returns rate * rtt in bytes, without overflow for rates below 2^44. */
+/*
+ * Returns rate * rtt in bytes, rounded down, without overflow for rates below
+ * 2^44.
+ */
 uint64_t bdp_bytes(uint64_t rate, uint64_t rtt_us);
 
 #endif /* HAYATE_BDP_H */

@@ -6,17 +6,17 @@
 /*
  * window-limited: finds out whether the peer's window limits what we send.
  *
- * The window limits while the sender has used up all of it and the path still
- * holds at least half: the path is empty before new credit arrives. If the path
- * holds less, the bytes have arrived, and a slow reader at the far end
- * withholds the credit. If the RTT has grown by a half, there is a queue on the
- * path, and more credit would make it longer. The caller decides this before
- * each call, and writes the message (wtune-hook.c).
+ * The window limits if the sender has used up all of it while at least half of
+ * its bytes are still on the path, which runs empty before new credit arrives.
+ * If fewer are on the path, the others have arrived, and a slow reader at the
+ * far end withholds the credit. If the RTT is 1.5 times the smallest or more,
+ * there is a queue on the path, and more credit would make it longer. The
+ * caller decides this before each call, and writes the message (wtune-hook.c).
  *
- * Only the peer can raise its window, so one message per channel is enough, and
- * only if the limit cost something. Time is divided into spans of at most 4
- * seconds. In the present span, the window must have limited for at least a
- * second, and for at least half of the time.
+ * One message per channel is enough, because only the peer can raise its
+ * window. There is none if the limit cost little: time is divided into spans of
+ * at most 4 seconds, and the window must have limited for at least a second,
+ * and at least half of the time, since the present span began.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.
@@ -40,11 +40,11 @@ struct window_limited {
 
 /*
  * Call it whenever data moves, with is_limited set if the window limits from
- * now on; the time since the last call counts as that call said.
+ * now on, until the next call.
  *
  * A call begins a new span, and returns 0, if it is the first, if the last one
  * was more than a second ago, or if the span began more than 4 seconds ago; the
- * time since the last call is dropped. Any other call returns 1 if the user
+ * time since the last call does not count. Any other call returns 1 if the user
  * should be informed now, and sets "reported": at most once, and never if
  * is_limited is 0. Later calls return 0 and need not be made.
  */

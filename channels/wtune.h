@@ -12,28 +12,28 @@
  *
  *   grow      to gain * BDP, by the best RTT known. Where no RTT is known to
  *             be the path's, it grows and sees whether that helps (a trial):
- *             if the credit of a larger window is no older when the peer
- *             uses it (bdp.h) than credit was before, the window is what
- *             limits. With loss, the bytes that wait behind lost ones are
- *             added to the BDP.
+ *             if the age of credit (bdp.h) stays the same, the window is
+ *             what limits. With loss, the BDP includes the bytes that wait
+ *             behind lost ones.
  *   hold      at a ceiling, while the reader lags, or when more growth would
  *             bring nothing.
  *   withdraw  after a trial that made credits older and nothing faster, or that
  *             a stall spoilt; when the path has held far less than the window
- *             for a while; after idling; or, while the reader lags, what
- *             exceeds the BDP and a quarter. SSH cannot take credit back; the
- *             caller withholds adjusts.
+ *             for 2 s; when data moves again after idling for 10 s. While the
+ *             reader lags, all above 1.25 BDP is withdrawn. SSH cannot take
+ *             credit back; the caller withholds adjusts.
  *
  * The window never goes below the floor, which is the window the channel had.
  *
  * Memory. Credit cannot be called back from a peer that is silent, so no tuner
- * takes all that is free. Beside its floor, a tuner may have half of the memory
+ * takes all that is free. A window may have its floor, and half of the memory
  * that this floor and the other windows leave. If N bytes are free, and the
  * window is already G bytes above the floor, it may grow by (N - G) / 2 bytes,
  * or not at all if G is N or more. In 256 MiB, with a floor of 2 MiB and a
- * ceiling of 64, four channels get 64, 64, 64 and 2 + (64 - 2) / 2 = 33 MiB; a
- * fifth still gets 2 + (31 - 2) / 2 = 16.5 MiB. A channel that idles keeps its
- * window until data moves again, because the tuner is asked only then.
+ * ceiling of 64, four channels that grow one after the other get 64, 64, 64 and
+ * 2 + (64 - 2) / 2 = 33 MiB; a fifth still gets 2 + (31 - 2) / 2 = 16.5 MiB. An
+ * idle channel keeps its window, because the tuner is asked only when data
+ * moves.
  *
  * SFTP's requests in flight are a window as well, and use the same tuner.
  *
@@ -50,7 +50,7 @@
 
 struct wtune;			/* private to wtune.c */
 
-/* Copied by wtune_new() */
+/* Copied by wtune_new(). Without a ceiling above it, a window never grows. */
 struct wtune_conf {
 	uint64_t floor;		/* smallest window, bytes, not 0 */
 	uint64_t ceiling;	/* largest window, bytes */
@@ -70,14 +70,15 @@ struct wtune_now {
 /*
  * The reason of the last change, or why there was none. The ceiling and the
  * memory are reasons only if a larger window was wanted. The reader is one if
- * it lags, or if its backlog was large when a larger window was wanted.
+ * it lags, or if its backlog was large when a larger window was wanted. Two of
+ * the reasons to hold can also be reasons to withdraw.
  */
 enum wtune_why {
 	WTUNE_QUIET,		/* nothing was decided yet */
 	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
 	WTUNE_GROW_EDGE,	/* a trial: does a larger window help? */
 	WTUNE_HOLD_READER,	/* the local reader lags; may withdraw */
-	WTUNE_HOLD_PATH,	/* a trial is over; withdrawn if it failed */
+	WTUNE_HOLD_PATH,	/* a trial ended; withdraws if it failed */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
 	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
 	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
@@ -98,14 +99,15 @@ void	 wtune_free(struct wtune *);
  * Returns how many bytes to add to the window (> 0), to withhold from it (< 0,
  * as far as the caller can), or 0. The caller changes the window and reports
  * its new size in the next call; a withdrawal that it could not complete is
- * asked for again. Call it after each bdp_consumed(). Do not call bdp_granted()
- * for the credit by which the window grows.
+ * asked for again. Call it after each bdp_consumed(). When the window grows, do
+ * not call bdp_granted(), not even for other credit in the same message: its
+ * first byte still belongs to the old window.
  *
- * Works on the struct bdp: ends rounds of ages, forgets credits when the window
- * grows, or shrinks for another reason than the reader, sets the in-band RTT
- * that a trial has shown, and forgets bytes out of order while the reader lags.
- * If the last call was 10 s ago or more, it forgets the rates, the in-band RTT
- * and all trials.
+ * Changes the struct bdp. It ends rounds of ages. It forgets credits if the
+ * window grows or, for another reason than the reader, shrinks. It sets the
+ * in-band RTT that a trial has shown. While the reader lags, it forgets the
+ * bytes out of order. If the last call was 10 s ago or more, it forgets the
+ * rates, the in-band RTT and all trials.
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 
