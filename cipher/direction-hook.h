@@ -41,8 +41,8 @@ enum keys_state {
 
 /*
  * A packet, with the input of the thread that seals or opens it. Between
- * direction_submit() and packetq_finish() only the job may touch it. The job
- * owns both buffers; "wire" is empty in incoming packets.
+ * direction_submit() and packetq_finish() only the pool may touch it. The
+ * struct owns both buffers; "wire" is empty in incoming packets.
  */
 struct crypt_job {
 	struct packet_job packet;	/* must be first: the queue's part */
@@ -63,17 +63,18 @@ struct direction {
 	struct packetq	 queue;		/* of struct crypt_job, oldest first */
 	struct packet_job *spare;	/* unused jobs, for new packets */
 	unsigned int	 nspare;	/* number of spare jobs */
-	u_int64_t	 seen_bytes;	/* in the stream, at the last packet */
+	u_int64_t	 seen_bytes;	/* position.bytes of the last packet */
 	u_int64_t	 crypto_us;	/* sum of the "us" of removed jobs */
 };
 
 extern struct direction pipeline_directions[];	/* by MODE_IN, MODE_OUT */
 
 /*
- * Makes the cipher contexts that the owner and this number of threads lack; an
- * error is logged for debugging. Returns for how many threads besides the owner
- * there are contexts: more if there were more, fewer if some could not be made,
- * -1 if not even the owner has one. At most POOL_MAX.
+ * Makes the cipher contexts for "keys", which must be set, that the owner and
+ * this number of threads lack, at most POOL_MAX; an error is logged for
+ * debugging. Returns the number of threads that have a context: more than
+ * "threads" if there were more, fewer if some could not be made, -1 if not even
+ * the owner has one.
  */
 int	direction_make_sealers(struct direction *, unsigned int threads);
 
@@ -95,19 +96,20 @@ void	direction_forget_keys(struct direction *);
 
 /*
  * Queues a packet of "len" bytes, from its length field to its padding, as
- * PACKET_WAITING. The caller then sets its input and calls direction_submit():
- * swaps the plaintext with "plain", or sets "in" and "packet.source", whose
- * bytes must stay in place until the job is finished. Returns NULL if out of
- * memory, with nothing queued. The direction owns the job.
+ * PACKET_WAITING. Returns its job, which the direction owns, or NULL if out of
+ * memory, with nothing queued. The caller then swaps the plaintext of an
+ * outgoing packet with "plain", or sets "in" and "packet.source" of an incoming
+ * one, and calls direction_submit(). The bytes at "in" must stay in place until
+ * the job is finished.
  */
 struct crypt_job *direction_queue_packet(struct direction *,
     struct stream_position, size_t len);
 
 /*
- * Gives the job to the threads, and restarts those that have ended, unless the
- * packet is too short for that or there are no threads. In that case nothing
- * happens, and the owner does it later, in packetq_finish(). A job wipes the
- * plaintext that it has sealed.
+ * Restarts threads that have ended for lack of work, and gives them the job. If
+ * no threads are wanted, or the packet is shorter than PACKETQ_SHORT, nothing
+ * happens, and the owner does it later, in packetq_finish(). The plaintext is
+ * wiped when it has been sealed.
  */
 void	direction_submit(struct crypt_job *);
 
@@ -116,8 +118,8 @@ struct crypt_job *direction_first(struct direction *);
 
 /*
  * Removes the oldest packet, whose job must be finished, adds its time to
- * "crypto_us", and keeps its buffers for later packets; once the queue is
- * empty, only five. The queue must not be empty.
+ * "crypto_us", and keeps the job with its buffers for a later packet. Once the
+ * queue is empty, only five such jobs are kept. The queue must not be empty.
  */
 void	direction_remove_first(struct direction *);
 
@@ -133,12 +135,13 @@ void	direction_close(struct direction *);
  */
 
 /*
- * Returns 1 if this packet goes through the pipeline, 0: upstream's code, as
- * without keys, before pipeline_allow_threads(), with "CipherThreads off",
- * while autoscale.h is AUTOSCALE_OFF, and for another connection than the
- * direction's. Call it once for each packet, because it counts bytes. May first
- * change the number of threads, and give the direction this connection and
- * these keys. Once it has returned 1, it does so until the keys change.
+ * Returns 1 if this packet goes through the pipeline, 0 if upstream's code has
+ * to process it: without keys or with unsupported ones, before
+ * pipeline_allow_threads(), with "CipherThreads off", while autoscale.h is
+ * AUTOSCALE_OFF, and on another connection than the direction's. Call it once
+ * for each packet, because it counts bytes. May first change the number of
+ * threads, and give the direction this connection and these keys. Once it has
+ * returned 1, it does so until the keys change.
  */
 int	pipeline_takes_packet(struct ssh *, struct direction *,
     const struct newkeys *, const struct stream_position *);
@@ -150,11 +153,11 @@ int	pipeline_takes_packet(struct ssh *, struct direction *,
 unsigned int pipeline_start_threads(void);
 
 /*
- * Finishes and removes all queued packets, waiting for threads. Outgoing ones
- * are appended, sealed and as far as they are not written yet, to "output", up
- * to one that fails. If "r", an earlier error, is not 0, all are discarded, as
- * incoming packets must be. Returns "r", or 0 or SSH_ERR_* of the first
- * failure.
+ * Finishes and removes all queued packets, waiting for threads. If "r" is 0,
+ * the sealed bytes that are not written yet are appended to "output", up to the
+ * first packet that fails. If "r" is an earlier error, all are discarded; the
+ * caller must pass one if incoming packets are queued. Returns "r" if it is not
+ * 0; else 0 or SSH_ERR_* of the first failure.
  */
 int	pipeline_drain(struct direction *, struct sshbuf *output, int r);
 
@@ -169,8 +172,9 @@ unsigned int pipeline_threads(void);
  */
 
 /*
- * Releases the input buffers in which no queued packet lies any more; one is
- * kept for the next read. The buffer of the last read is not among them.
+ * Releases the input buffers that hold no queued packet any more, but keeps one
+ * of them for the next read. The buffer of the last read is packet.c's and
+ * stays.
  */
 void	receiving_release_reads(void);
 

@@ -11,23 +11,24 @@
  * for the connection. The pair is used once; later exchanges generate their
  * own.
  *
- * For upstream's kexsntrup761x25519.c, for which build-aux/overlay.mk renames a
- * call, and ssh/guess-hook.c. Main thread only.
+ * For ssh/guess-hook.c, and for upstream's kexsntrup761x25519.c, in which
+ * build-aux/overlay.mk renames a call. Main thread only.
  */
 
 #ifndef HAYATE_KEYPAIR_HOOK_H
 #define HAYATE_KEYPAIR_HOOK_H
 
 /*
- * Returns 1 if it pays to call keypair_prepare() for this kex method, that is
- * for sntrup761x25519-sha512 by either name; else 0. The name must not be NULL.
+ * Returns 1 if it pays to call keypair_prepare() for this kex method, which is
+ * sntrup761x25519-sha512, also with "@openssh.com" appended; else 0. The name
+ * must not be NULL.
  */
 int	keypair_is_slow(const char *method);
 
 /*
- * Generates the pair for the next key exchange, unless there is one. Keeps none
- * if that fails, without a message; in a build without sntrup761 it does
- * nothing.
+ * Generates the pair for the next key exchange, unless there is one. If that
+ * fails, there is none, and no message. Does nothing in a build without
+ * sntrup761.
  */
 void	keypair_prepare(void);
 

@@ -9,11 +9,11 @@
  * A list is a string of names with commas between them; "" is the empty list.
  * Names are compared as a whole, and case counts. Names are never patterns,
  * because the peer chooses its own. Empty names, as between two commas, are
- * skipped, except by namelist_has_any() and namelist_join().
+ * skipped, but namelist_has_any() compares and namelist_join() keeps them.
  *
  * A function that returns a list allocates it, and the caller frees it; the
  * arguments stay as they are. Such a function returns NULL if out of memory, or
- * if its first argument is NULL. No other list may be NULL.
+ * if its first argument is NULL. No other argument of any function may be NULL.
  *
  * No upstream header, no state.
  */
@@ -37,11 +37,12 @@ int	namelist_choose(const char *client, const char *server,
 
 /*
  * Returns the names of both lists, those of the first in front, not sorted; a
- * name that both have is in the result twice.
+ * name that both have is in the result twice. If one list is "", the result is
+ * the other.
  */
 char	*namelist_join(const char *first, const char *second);
 
-/* Returns the list without these names, in its order; may be "". */
+/* Returns the list without these names, in the same order; may be "". */
 char	*namelist_remove(const char *list, const char *names);
 
 /*

@@ -8,16 +8,17 @@
  *
  *	NEW --> pool_submit() --> SUBMITTED --> STARTED, by a worker --> DONE
  *
- * Jobs are started in the order in which they were submitted. A caller that
- * waits for a job that no thread has started runs it itself. So nothing depends
- * on a thread: without any, the pool is a list of functions to call later.
+ * Jobs are started in the order in which they were submitted. pool_wait() runs
+ * a job itself if no thread has started it. Without threads, the pool is a list
+ * of functions to call later.
  *
- * There is one pool per process. Only the thread that owns it may call these
- * functions. The owner is worker 0 in the jobs that it runs itself; the threads
- * are workers 1 to POOL_MAX. Each thread blocks all signals, and ends when it
- * has had no work for POOL_IDLE_MS. The child of a fork has the same pool
- * without threads, and can run the queued jobs. fork() and exit() wait until no
- * thread runs a job; exit() ends the threads.
+ * There is one pool per process, and all calls must come from one thread, its
+ * owner: in all our programs the main thread. The owner is worker 0 in the jobs
+ * that it runs itself; the threads are workers 1 to POOL_MAX. Each thread
+ * blocks all signals, and ends when it has had no work for POOL_IDLE_MS. The
+ * child of a fork has a copy of the pool, without threads but with the queued
+ * jobs. fork() and exit() wait until no thread runs a job; exit() ends the
+ * threads.
  *
  * No upstream header.
  */
@@ -38,7 +39,7 @@ struct pool_job {
 	/*
 	 * Does the work; set by the caller. "worker" is 0 in the owner. The
 	 * function must not log, exit, call the pool, or use data that another
-	 * job may use.
+	 * job may change.
 	 */
 	void	(*run)(struct pool_job *, unsigned int worker);
 	struct pool_job *next;	/* private */
@@ -48,9 +49,9 @@ struct pool_job {
 /*
  * Starts or ends threads until there are "want", at most POOL_MAX; blocks until
  * those that end have finished their jobs. Queued jobs stay queued, also with 0
- * threads. Returns how many there are, which is fewer if the system starts no
- * more. The first call with a "want" above 0 also installs handlers for fork()
- * and exit(), and limits glibc to one malloc arena.
+ * threads. Returns the number of threads, which is below "want" if the system
+ * starts no more. The first call with a "want" above 0 also installs handlers
+ * for fork() and exit(), and limits glibc to one malloc arena.
  */
 unsigned int pool_resize(unsigned int want);
 
@@ -79,8 +80,8 @@ unsigned int pool_count_queued(void);
 int	pool_is_done(struct pool_job *);
 
 /*
- * Returns 1 while a job is running: started and not done. The answer may be old
- * at once.
+ * Returns 1 while the job is running, 0 before and afterwards. The answer may
+ * be outdated at once.
  */
 int	pool_is_started(struct pool_job *);
 
