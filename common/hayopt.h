@@ -12,12 +12,11 @@
  * is not in our table goes back to upstream unchanged, so it works, or fails,
  * as in stock OpenSSH.
  *
- * Values are kept in two layers. In the global layer the first value of a
- * keyword wins, and our keyword wins over HPN-SSH's for the same option. A
- * client needs no other layer, because its parser knows for each line whether
- * its Host or Match block applies. The match layer has, by the same rules, the
- * values of the Match blocks that apply in sshd's second pass over its
- * configuration, and overrides the global layer.
+ * Values are kept in two layers. In each, the first value of a keyword wins,
+ * and our keyword wins over HPN-SSH's for the same option. The match layer has
+ * the values of the Match blocks that apply when sshd reads its configuration a
+ * second time; it overrides the global layer. A client has only the global one:
+ * when it reads a line, it knows whether the line's block applies.
  *
  * This file reads no file, logs nothing and includes no upstream header: texts
  * for the log are returned, and the caller passes in how much memory there is.
@@ -48,9 +47,9 @@ enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
 /*
  * The values in force: those configured, also by HPN-SSH's keywords, or the
  * defaults; an option that the program does not have is at its default. With
- * "Hayate no" all others have the value that means stock behaviour (0, NULL,
- * HAYOPT_EARLY_NO, one connection), except window_max, window_memory_max and
- * version_details, which stay as configured.
+ * "Hayate no", window_max, window_memory_max and version_details stay as
+ * configured, and all others mean stock behaviour: 0, NULL, HAYOPT_EARLY_NO,
+ * one connection.
  */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
@@ -61,7 +60,7 @@ struct hayopt {
 	int		none_switch;	/* client, 1: asks for data in clear */
 	int		cipher_threads;	/* up to 16; 0: none; _THREADS_AUTO */
 	const char	*congestion_control; /* NULL: the kernel's default */
-	uint64_t	max_rate;	/* bytes sent per second; 0: no limit */
+	uint64_t	max_rate;	/* bytes/s to a socket; 0: no limit */
 	int		transfer_streams; /* client, 1 to 8 or _STREAMS_AUTO */
 	const char	*transfer_hosts; /* client, list or "all"; NULL: none */
 	enum hayopt_early early_login;	/* client */
@@ -89,10 +88,10 @@ void	hayopt_set_memory(uint64_t bytes);
 
 /*
  * Says whether the user of the session can run only one forced command, or is
- * in a chroot. The default of WindowMemoryMax is 64 MiB then, unless WindowMax
- * is configured; otherwise it is twice WindowMax, and 256 MiB at least. The
- * reason: the memory of this process is all that such a user can use up. A
- * configured WindowMemoryMax stays in force.
+ * in a chroot, and so can use up no memory but that of this process. If this is
+ * so and WindowMax is not configured, the default of WindowMemoryMax is 64 MiB;
+ * in all other cases it is twice WindowMax, and at least 256 MiB. A configured
+ * WindowMemoryMax stays in force.
  */
 void	hayopt_set_confined(int is_confined);
 
@@ -100,7 +99,7 @@ void	hayopt_set_confined(int is_confined);
  * For the parsers.
  */
 
-/* The programs in whose configuration a keyword is known. May be combined. */
+/* The program whose configuration is read; "side" is one of these. */
 #define HAYOPT_CLIENT	0x1
 #define HAYOPT_SERVER	0x2
 
@@ -111,23 +110,22 @@ enum hayopt_result {
 	HAYOPT_PASS,		/* not our keyword: upstream reads the line */
 	HAYOPT_ACCEPTED,	/* log "msg" for debugging, if it is not "" */
 	HAYOPT_ACCEPTED_LOUD,	/* valid, but log "msg" as an error */
-	HAYOPT_STOP,		/* end the process with "msg" as the error */
+	HAYOPT_STOP,		/* RefuseConnection: end with "msg" as error */
 	HAYOPT_BAD		/* invalid value: "msg" says what is allowed */
 };
 
 /*
  * Reads one line and stores its value, which hayopt_get() has from then on. A
  * value that is already stored for this keyword in this layer stays, without a
- * message. "side" is HAYOPT_CLIENT or HAYOPT_SERVER, "av" are the "ac" words
- * after the keyword, whose case does not count. If "active" is 0, because the
- * block of the line does not apply, the line is only checked: HAYOPT_PASS,
- * HAYOPT_ACCEPTED or HAYOPT_BAD. A missing, empty or second value is
- * HAYOPT_BAD, and nothing is stored.
+ * message. The case of "keyword" does not count. "av" has the "ac" words behind
+ * it, and is not kept. If "active" is 0, because the block of the line does not
+ * apply, the line is only checked: HAYOPT_PASS, HAYOPT_ACCEPTED or HAYOPT_BAD.
+ * A missing, empty or second value is HAYOPT_BAD, and nothing is stored.
  *
  * "msg" is always NUL terminated and may be truncated. The messages that a
- * keyword is ignored, and that WindowMemoryMax is below WindowMax, are given
+ * keyword has no effect, and that WindowMemoryMax is below WindowMax, are given
  * once per process and keyword; later lines are HAYOPT_ACCEPTED without one.
- * The latter message is for the user (HAYOPT_ACCEPTED_LOUD) only if both are
+ * The latter is an error for the user (HAYOPT_ACCEPTED_LOUD) only if both are
  * configured.
  */
 enum hayopt_result hayopt_read_line(int side, enum hayopt_layer layer,
@@ -138,8 +136,8 @@ enum hayopt_result hayopt_read_line(int side, enum hayopt_layer layer,
  * Says whose keyword it is on that side. HAYOPT_OURS includes HPN-SSH's
  * keywords, also those that have no effect. HAYOPT_FOREIGN means a keyword of
  * other builds of OpenSSH: upstream reads the line if it knows the keyword, or
- * knows it by its hayopt_upstream_name(); otherwise hayopt_read_line() does.
- * All other keywords are HAYOPT_UNKNOWN, and upstream reads the line.
+ * if there is a hayopt_upstream_name(); otherwise hayopt_read_line() does. All
+ * other keywords are HAYOPT_UNKNOWN, and upstream reads the line.
  */
 enum hayopt_claim { HAYOPT_UNKNOWN, HAYOPT_OURS, HAYOPT_FOREIGN };
 enum hayopt_claim hayopt_classify(int side, const char *keyword);
@@ -154,10 +152,10 @@ const char *hayopt_upstream_name(int side, const char *keyword);
 /*
  * Replaces HPN-SSH's name of ChaCha20 by the stock name, in place, in a value
  * of Ciphers, which may be in quotes, or of ssh -c. A list with both names
- * keeps the first. A list of ciphers to remove ('-') stays as it is, because
- * the default list from which they are removed has no name of HPN-SSH. Text
- * behind the list is kept. Returns 1 if anything was replaced, else 0. The text
- * never becomes longer.
+ * keeps the first. A list that begins with '-' stays as it is: it removes
+ * ciphers from the default list, which has no name of HPN-SSH. Text behind the
+ * list is kept. Returns 1 if anything was replaced, else 0. The text never
+ * becomes longer.
  */
 int	hayopt_replace_ciphers(char *text);
 
@@ -173,10 +171,10 @@ const char *hayopt_refuse_hosts(const char *list);
 
 /*
  * Writes the i-th option of that side, from 0 on, as "ssh -G" and "sshd -T"
- * show it: "name value", the name in lower case, sizes in bytes, values and
- * defaults as without "Hayate no". Keywords of HPN-SSH and of other builds are
- * not among them. Returns 0, or -1 after the last option, with nothing written.
- * A "len" of 64 + HAYOPT_HOSTS_LEN is enough for any.
+ * show it: "name value" without a newline, the name in lower case, sizes in
+ * bytes, values and defaults as without "Hayate no". Keywords of HPN-SSH and of
+ * other builds are not among them. Returns 0, or -1 after the last option, with
+ * nothing written. A "len" of 64 + HAYOPT_HOSTS_LEN is enough for any.
  */
 int	hayopt_dump(int side, size_t i, char *buf, size_t len);
 

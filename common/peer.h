@@ -21,7 +21,7 @@
 
 #define PEER_EXT_NAME	"hayate@hayate.invalid"	/* of our extension */
 #define PEER_EXT_VALUE	"3"		/* our version of PROTOCOL */
-#define PEER_VERSION_AUTHONLY 2		/* the first with unencrypted data */
+#define PEER_VERSION_AUTHONLY 2		/* the first with data in clear */
 #define PEER_VERSION_STALL_STATS 3	/* the first with STALL_STATS_REQUEST */
 
 /*
@@ -33,10 +33,10 @@
 unsigned int peer_parse_version(const unsigned char *value, size_t len);
 
 /*
- * Returns 1 if the banner ("SSH-2.0-OpenSSH_10.0p2") is that of an unmodified
- * OpenSSH: a release of its own, alone or followed by a space and any text that
- * does not contain "hpn" in any case; "" is not one. A fork that names itself
- * in the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is not one, and neither is
+ * Returns 1 if the banner is that of OpenSSH itself ("SSH-2.0-OpenSSH_10.0p2"),
+ * to which a distribution may have added a space and any text without "hpn" in
+ * any case. Returns 0 for other programs and for "", for a fork that names
+ * itself in the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI"), and for
  * OpenSSH_for_Windows. A peer can claim any banner.
  */
 int	 peer_is_openssh(const char *banner);

@@ -23,15 +23,15 @@
 #include <stdint.h>
 
 /*
- * Index into struct stall_stats. The order is the order on the wire: add new
- * entries at the end, where stall_stats_diff() takes them for gauges.
+ * Index into struct stall_stats. The order is the order on the wire, so a new
+ * entry goes to the end; for stall_stats_diff() it is a gauge there.
  *
- * While ssh or sshd-session waits in poll(), it is in at most one of the three
- * states of sending (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT; in none once all input
- * has ended and is sent) and in one of the two of receiving (WAIT_OUTPUT,
- * WAIT_NET). The rest is time at work. These two processes know no times of
- * files. scp, sftp and sftp-server know STAT_TIME, the times of the CPU, and
- * the times of files, which are 0 if STAT_WAIT_CPU is not known; all else is 0.
+ * While ssh or sshd-session waits in poll(), the time counts for one of the two
+ * states of receiving (WAIT_OUTPUT, WAIT_NET), and for one of the three of
+ * sending (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT) until all input has ended and is
+ * sent. The rest is time at work. These two processes know no times of files.
+ * scp, sftp and sftp-server know STAT_TIME and the times of CPU and files only;
+ * those of files are 0 if STAT_WAIT_CPU is not known.
  */
 enum stall_stat {
 	/* counters: microseconds, unless noted */
@@ -44,24 +44,30 @@ enum stall_stat {
 	STAT_CPU,		/* main thread: user and system time */
 	STAT_WAIT_CPU,		/* main thread: runnable, no processor free */
 	STAT_FILE_READ,		/* in system calls that read files */
-	STAT_FILE_WRITE,	/* in those that write, close; scp: fsync */
+	STAT_FILE_WRITE,	/* in write and close, in scp also in fsync */
 	STAT_SAMPLES,		/* number of readings of TCP_INFO */
 	STAT_RWND_FULL,		/* samples: the peer's TCP window 85 % full */
-	STAT_SNDBUF_FULL,	/* samples: only our send buffer full */
+	STAT_SNDBUF_FULL,	/* samples: send buffer full, no other limit */
 	STAT_SENT,		/* bytes, acknowledged by the peer's TCP */
 	STAT_RECEIVED,		/* bytes, in order */
 	STAT_SEGMENTS,		/* number sent, retransmissions included */
 	STAT_RESENT,		/* number retransmitted */
 	STAT_RTT_SUM,		/* of the smoothed RTT of each sample */
 
-	/* gauges: a present value or a maximum, not a sum */
+	/*
+	 * gauges: a present value or a maximum, not a sum. A window that is
+	 * used up while it opens is never seen whole, so STAT_PEER_WINDOW is
+	 * the most bytes in flight if these are more than the SSH window seen.
+	 * STAT_BEST_RATE adds both directions; it is the mean delivery rate of
+	 * TCP if that is higher.
+	 */
 	STAT_MIN_RTT,		/* smallest that the kernel remembers */
 	STAT_MSS,		/* bytes of a full segment */
 	STAT_TCP_RWND,		/* largest TCP window of the peer, bytes */
 	STAT_MAX_RATE,		/* MaxRate, bytes per second; 0: none */
 	STAT_OWN_WINDOW,	/* our largest SSH window so far, bytes */
-	STAT_PEER_WINDOW,	/* peer's largest window, or most in flight */
-	STAT_BEST_RATE,		/* of any second so far, both directions */
+	STAT_PEER_WINDOW,	/* peer's largest so far, bytes */
+	STAT_BEST_RATE,		/* of any second so far, bytes per second */
 	STAT_LOSS_TOLERANT,	/* 1: congestion control ignores loss */
 	STAT_COUNT
 };
@@ -73,13 +79,13 @@ struct stall_stats {
 /*
  * The side data (ring.h) that ssh leaves in shared memory for the scp or sftp
  * that started it, about ten times a second. Valid for a copy only if "tag" is
- * the tag that scp has set for this copy; 0 before scp has set any.
+ * the tag that scp has set for this copy.
  */
 struct stall_stats_note {
-	uint64_t tag;			/* number of the copy */
+	uint64_t tag;			/* number of the copy; 0: none yet */
 	uint64_t flags;			/* bits: STALL_STATS_* */
 	struct stall_stats local;	/* ssh, since the copy began */
-	struct stall_stats remote;	/* sshd, of the copy; if HAS_REMOTE */
+	struct stall_stats remote;	/* sshd's for the copy; if HAS_REMOTE */
 };
 #define STALL_STATS_HAS_REMOTE	1	/* "remote" is valid */
 #define STALL_STATS_HAYATE	2	/* the server is Hayate */
@@ -101,9 +107,8 @@ struct stall_stats stall_stats_diff(const struct stall_stats *from,
 int	stall_stats_are_plausible(const struct stall_stats *);
 
 /*
- * Returns which share of STAT_TIME a time has, rounded down: 0 to 100 percent;
- * 0 if the time is 0, and 100 if it is not less than STAT_TIME, even if that is
- * 0.
+ * Returns a time as a percentage of STAT_TIME, rounded down and at most 100; 0
+ * if the time is 0, else 100 if STAT_TIME is 0.
  */
 unsigned int stall_stats_percent(const struct stall_stats *, enum stall_stat);
 
@@ -130,9 +135,9 @@ void	stall_stats_encode(const struct stall_stats *,
 
 /*
  * Decodes a peer's reading. Values that the peer did not send become 0, values
- * that we do not know are skipped, and larger ones become 2^56. Returns 0; or
- * -1 with all values 0 if the version is unknown, the message is truncated, or
- * it claims to have more than 1000 values. Bytes behind the values are ignored.
+ * above 2^56 become 2^56, and unknown values are skipped. Returns 0; or -1 with
+ * all values 0 if the version is unknown, the message is truncated, or it
+ * claims to have more than 1000 values. Bytes behind the values are ignored.
  */
 int	stall_stats_decode(struct stall_stats *, const unsigned char *,
     size_t len);
