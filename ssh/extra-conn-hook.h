@@ -4,28 +4,27 @@
  */
 
 /*
- * extra-conn-hook: an ssh that another ssh has started (spawn-hook.h, which has
- * the contract) reads what it is for, and is silent.
+ * extra-conn-hook: an ssh that another ssh has started learns its task, and is
+ * silent (spawn-hook.h has the contract).
  *
  * Messages of an additional connection would repeat those of the first. Unless
- * the first one runs at -v, the standard error of the new ssh and of all
- * programs that it starts leads nowhere. Two messages are shown nevertheless:
- * the alarm that the host has another key, and the line about a host that is
- * left out.
+ * the first one runs at -v, the new ssh and all programs that it starts have
+ * /dev/null as standard error. Two messages are shown nevertheless: the alarm
+ * that the host has another key, and the line about a host that is left out.
  *
  * An ssh to another host of TransferHosts keeps its messages in a file in
  * memory until it has logged in. If it ends before that, and scp still waits
  * for it, one line says that the host is left out, and why; with
- * EXTRA_CONN_SILENT none does.
+ * EXTRA_CONN_SILENT there is no such line.
  *
  * An ssh that only looks up a name (EXTRA_CONN_RESOLVE) ends before it
- * connects, with such a line if the name has no address.
+ * connects. If the name has no address, a line says that the host is left out.
  *
  * In ssh, main thread only. The functions about the environment read it again
- * each time and accept it only from the parent process, because an ssh to a
- * jump host inherits it as well and has another parent. In an ssh that is no
- * additional connection and looks up no name for one, extra_conn_set_env() and
- * extra_conn_clear_env() work; all others do nothing, or return NULL.
+ * each time. They accept it only if it has the process ID of the parent: an ssh
+ * to a jump host inherits it as well, but has another parent. In an ordinary
+ * ssh only extra_conn_set_env() and extra_conn_clear_env() have an effect; the
+ * others do nothing, or return NULL.
  */
 
 #ifndef HAYATE_EXTRA_CONN_HOOK_H
@@ -52,24 +51,24 @@ enum extra_conn_log {
  * extra_conn_set_env(), in the first ssh: sets HAYATE_FIRST_HOST for a process
  * that it starts, to our process ID, the mode and "host", which has its marks.
  * If setenv(3) fails, the new ssh is an ordinary one. extra_conn_clear_env()
- * removes the variable again. The new ssh also calls extra_conn_clear_env(),
- * once it has verified its host: from then on the three functions below return
- * NULL in it.
+ * removes the variable again. The new ssh calls it as well, once it has
+ * verified its host: from then on the three functions below return NULL in it,
+ * while those about messages go on with what extra_conn_begin() has read.
  */
 void	extra_conn_set_env(const char *host, enum extra_conn_log);
 void	extra_conn_clear_env(void);
 
 /*
- * In any ssh: returns the host in HAYATE_FIRST_HOST, with its marks, or NULL if
- * this ssh is not an additional connection. The strings of this function and of
- * the next two lie in the environment and are valid until
+ * In any ssh: returns the host in HAYATE_FIRST_HOST, with its marks, also for
+ * EXTRA_CONN_RESOLVE; NULL in an ordinary ssh. The strings of this function and
+ * of the next two lie in the environment and are valid until
  * extra_conn_clear_env().
  */
 const char *extra_conn_host(void);
 
 /*
- * Returns the NAME or the ADDRESS of a host with the mark '@'; NULL if the
- * connection leads to the first one's host, or is no additional one.
+ * Returns the NAME or the ADDRESS of a host with the mark '@'; NULL without
+ * this mark, and in an ordinary ssh.
  */
 const char *extra_conn_other_host(void);
 
@@ -85,17 +84,18 @@ void	extra_conn_resolved(void);
 
 /*
  * Call it for each option that is read, in any ssh; only the first call counts.
- * Makes an additional connection silent: standard error becomes /dev/null or,
- * in an ssh to another host, a file in memory, unless the mode is
- * EXTRA_CONN_VERBOSE. In an ssh to another host, registers extra_conn_cleanup()
- * with atexit(3).
+ * Unless the mode is EXTRA_CONN_VERBOSE, standard error becomes /dev/null or,
+ * in an ssh to another host, a file in memory. Such an ssh also registers
+ * extra_conn_cleanup() with atexit(3), in any mode.
  */
 void	extra_conn_begin(void);
 
 /*
  * extra_conn_unmute() gives this ssh its real standard error again, for
  * messages up to the level of errors. extra_conn_mute() restores the level and
- * discards all output again. Nothing changes if messages were never hidden.
+ * sends all output to /dev/null again. Nothing changes if messages were never
+ * hidden. Not for an ssh to another host, whose file would get no more
+ * messages.
  */
 void	extra_conn_unmute(void);
 void	extra_conn_mute(void);

@@ -8,11 +8,14 @@
  *
  * Upstream looks for the keys of a host before the key exchange, for the order
  * of algorithms, again when the host has shown its key, and a third time, with
- * UpdateHostKeys, when the server has named its other keys. Names may be
- * hashed, each with a salt of its own, so that each line costs a hash. The
- * entries found are kept until the process ends, by file and name of the host,
- * and returned again if the file has not changed: inode, size and times are the
- * same.
+ * UpdateHostKeys, when the server has named its other keys. Each line may cost
+ * a hash, because a hashed name has a salt of its own. The entries found are
+ * kept until the process ends, by file and name of the host, and returned again
+ * if the file has not changed: inode, size and times are the same.
+ *
+ * A process connects to one host. So "the kept entries" below are those of all
+ * calls of known_hosts_load(), whatever "host" was (a name or an address), also
+ * if the file has changed since.
  *
  * For upstream's sshconnect.c, sshconnect2.c and clientloop.c, for which
  * build-aux/overlay.mk renames a call; in ssh. The process ends if out of
@@ -30,19 +33,19 @@ struct hostkeys;
 struct sshkey;
 
 /*
- * As upstream's load_hostkeys(), which is not called if the entries are kept:
- * adds copies of them, with "note", to the caller's list, and says at -vvv that
- * the file was read before. The entries of a file that is not regular or not
+ * As upstream's load_hostkeys(). If the entries are kept already, the file is
+ * not read: copies of them, with "note", are added to the caller's list, and a
+ * line at -vvv says so. The entries of a file that is not regular or not
  * readable are never kept, nor are any with "Hayate no".
  */
 void	known_hosts_load(struct hostkeys *, const char *host,
     const char *path, u_int note);
 
 /*
- * As upstream's hostkeys_foreach(), with its results. With UpdateHostKeys a
- * file that was loaded before for this host, and has not changed, is read from
- * memory, unless "ip" is set: then a line that does not name the host has "!*"
- * in place of its names, and comment lines are empty.
+ * As upstream's hostkeys_foreach(), with its results. With UpdateHostKeys, and
+ * if "ip" is NULL, a file that was loaded before for this host, and has not
+ * changed, is read from memory. A line from there that does not name the host
+ * has "!*" in place of its names, and a comment line is empty.
  */
 int	known_hosts_foreach(const char *path,
     int (*callback)(struct hostkey_foreach_line *, void *), void *ctx,
@@ -55,8 +58,8 @@ int	known_hosts_foreach(const char *path,
  *
  * - Both are algorithms of plain RSA, ECDSA or Ed25519 keys, and "alg" does not
  *   sign with SHA-1.
- * - The kept entries of the host have a key for "alg", with 128 bits of
- *   security or more, and none of them is a revoked key or an authority.
+ * - The kept entries have a key for "alg", with 128 bits of security or more,
+ *   and not a single one is a revoked key or an authority.
  * - Keys can be known or revoked nowhere else: all files of known hosts that
  *   exist were regular and readable, and KnownHostsCommand, VerifyHostKeyDNS,
  *   RevokedHostKeys and CheckHostIP are not in use.
@@ -64,19 +67,16 @@ int	known_hosts_foreach(const char *path,
 int	known_hosts_allow_alg(const char *alg, const char *preferred);
 
 /*
- * Returns 1 if a kept entry of the host has this key, and is neither a revoked
- * key nor an authority; else 0. The entries of every call of known_hosts_load()
- * count, whatever its "host" was, and also those of a file that has changed
- * since.
+ * Returns 1 if a kept entry has this key, and is neither a revoked key nor an
+ * authority; else 0.
  */
 int	known_hosts_has_key(const struct sshkey *);
 
 /*
- * Returns a kept entry of the host with a key of this type and curve, possibly
- * this very key, that is neither a revoked key nor an authority; NULL if there
- * is none. If there are several, it is the first one of the file that was read
- * last. The entry belongs to this module and stays valid until the process
- * ends.
+ * Returns a kept entry with a key of this type and curve, possibly this very
+ * key, that is neither a revoked key nor an authority; NULL if there is none.
+ * Of several, returns the first one in the file that was read last. The entry
+ * belongs to this module and stays valid until the process ends.
  */
 const struct hostkey_entry *known_hosts_other_key(const struct sshkey *);
 
