@@ -46,10 +46,10 @@ enum sched_op {
 	OP_SETSIZE_0,		/* to no bytes, before the first OP_WRITE */
 	OP_SETSIZE_END,		/* to "off", right after the last OP_WRITE */
 	OP_FSTAT_TYPE,		/* after OP_SETSIZE_0 failed: the file's type */
-	OP_SETSIZE_FINAL,		/* to "off" bytes */
-	OP_FSTAT_SIZE,	/* after that failed: is the size "off" anyway? */
-	/* of a source that may be the target itself */
-	OP_FSTAT_SOURCE,
+	OP_SETSIZE_FINAL,	/* to "off" bytes, after all data */
+	/* after OP_SETSIZE_FINAL failed: a device, or has it "off" bytes? */
+	OP_FSTAT_SIZE,
+	OP_FSTAT_SOURCE,	/* of a source that may be the target itself */
 	OP_FSETSTAT,
 	OP_FSYNC,
 	OP_CLOSE,
@@ -91,9 +91,8 @@ enum sched_op {
 	/* Of a large file, on a further connection (stripe.h): */
 	OP_HELPER_OPEN,		/* OPEN on the helper connection */
 	OP_FSTAT_IDENTITY,	/* FSTAT: is it still the same file? */
-	/* READ at "off" on the owner connection, */
-	OP_SAMPLE_OWNER,
-	OP_SAMPLE_HELPER,	/* READ at "off" on the helper: same bytes? */
+	OP_SAMPLE_OWNER,	/* READ at "off" on the owner connection */
+	OP_SAMPLE_HELPER,	/* and on the helper: the same bytes? */
 	OP_HELPER_CLOSE,	/* CLOSE on the helper connection */
 
 	/*
@@ -109,14 +108,13 @@ enum sched_op {
 
 	/*
 	 * After the copy: STAT of the target by name over each host that was
-	 * involved, to compare size and mtime, which come from the caller;
-	 * "off" is 0. And: remove our own target before a restart.
+	 * involved. The caller compares size and mtime (multihost_reply()).
 	 */
 	OP_STAT_DEST_ON_HOST,
-	OP_REMOVE_OWN,
+	OP_REMOVE_OWN,		/* removes our own target before a restart */
 
 	/* Local work, done when sched_next() or sched_local_done() is called */
-	OP_BEGIN,	/* before all requests; sched_fail() ends it */
+	OP_BEGIN,	/* before all requests; sched_fail(): there are none */
 	OP_VERIFY,	/* before and after the copy: verify_sched_begin() */
 	OP_DATA_DONE,	/* all data up to "off" was acknowledged */
 	OP_RESTART,	/* reset the file: it restarts later */
@@ -183,9 +181,9 @@ struct sched_env {
 	/* bytes that have to be left of a file for a helper; 0: none helps */
 	uint64_t stripe_min;
 	/*
-	 * Connections that write one file, at most, for several hosts that lock
-	 * their parts of it, each up to the next multiple of "align" bytes. 0:
-	 * no limit, no alignment.
+	 * For several hosts that lock parts of a file: at most this many
+	 * connections write one file, and each part ends at a multiple of
+	 * "align" bytes. 0: no limit, no alignment.
 	 */
 	unsigned int max_writers;
 	uint32_t align;
@@ -206,18 +204,19 @@ struct sched_begin {
 	 */
 	const struct tempfile_conf *tempfile;
 	unsigned int max_tempfiles;
-	/* else stale temporary files beside the target are removed */
+	/* a file that gets none removes stale ones beside the target */
 	int	 removes_stale;
 	int	 exists_ours;		/* nobody else has made the target */
 	int	 is_shared;		/* another copy may write it */
 	/* OP_SETSIZE_0 truncates it right before the first OP_WRITE */
 	int	 truncate_late;
-	/* OP_STAT or OP_STAT_DEST comes first; the file is opened anyhow */
+	/* when OP_STAT or OP_STAT_DEST precedes OPEN, whatever its result */
 	enum {
 		STAT_NOT,
 		STAT_FIRST,
-		STAT_WITHOUT_TEMPFILE,
-		STAT_UNLESS_OURS	/* or if it must not be truncated */
+		STAT_WITHOUT_TEMPFILE,	/* unless it gets a temporary file */
+		/* unless "exists_ours", but always with "no_truncate" */
+		STAT_UNLESS_OURS
 	} stat;
 
 	/* What it gets: */
@@ -225,11 +224,10 @@ struct sched_begin {
 	/* It may go over several connections. Else it goes over one. */
 	int	 has_tempfile;
 	/*
-	 * Nothing may make the file shorter than it will be. If its connection
-	 * is lost, the server may execute a truncation after another connection
-	 * has written the file. So it is opened without SSH2_FXF_TRUNC,
-	 * overwritten, and truncated last. If OP_STAT does not find it,
-	 * OP_OPEN_EXCL is tried first.
+	 * The file is opened without SSH2_FXF_TRUNC, overwritten, and truncated
+	 * last, to its final size: if its connection is lost, the server may
+	 * execute a truncation after another connection has written the file.
+	 * If OP_STAT does not find it, OP_OPEN_EXCL is tried first.
 	 */
 	int	 no_truncate;
 	/*
@@ -258,11 +256,12 @@ struct sched_reply {
 	 */
 	int	 local_conflict;
 	/*
-	 * OP_STAT, or what opens an upload: bytes of the target, at most. It is
-	 * truncated only if something was written behind them.
+	 * OP_STAT, or what opens an upload: the target has at most this many
+	 * bytes. A target that cannot be longer than its source is not
+	 * truncated at the end.
 	 */
 	uint64_t old_size;
-	/* OP_STAT of an upload: it restarts, over the main connection */
+	/* OP_STAT of an upload: it restarts on the main connection */
 	int	 needs_main_conn;
 	/*
 	 * OP_STAT or OP_STAT_DEST, or OP_OPEN of a download: the target may be
@@ -284,10 +283,10 @@ struct sched_reply {
 struct sched_conf {
 	int put;	/* to the server */
 	int cross;	/* between two servers; "put" is 0 */
-	int in_place;	/* each file is cut to its size at the end */
+	int in_place;	/* old files are truncated after their data (scp) */
 	int preserve;	/* attributes are set before a put closes */
 	int sync;	/* and the server writes it to its disk */
-	int keep_found;	/* a directory that was there keeps its own */
+	int keep_found;	/* an existing directory keeps its attributes */
 	uint32_t files;	/* most entries in flight: descriptors, memory */
 	uint32_t unit;	/* bytes of one READ or WRITE, at most */
 	uint32_t first_id;

@@ -52,9 +52,9 @@ struct sched_link {
  *   CONFIRMING      if several hosts, or a lost connection, wrote it    |
  *   DONE            or, with OUTCOME_RESTART  --------------------------+
  *
- * A file returns to DATA if its temporary file is abandoned, so that the copy
- * continues in place; if a connection is lost that had some of its bytes; and
- * if the reply to OP_FSTAT_TYPE shows that it is a device.
+ * A file returns to DATA if its staging file cannot be written, if the
+ * connection of its owner is lost, and if OP_FSTAT_TYPE finds a device. A file
+ * of which nothing was written goes from FINISHING to DONE or QUEUED.
  *
  * If all connections are lost, every state from OPENING on may lead to QUEUED.
  *
@@ -65,13 +65,13 @@ enum entry_state {
 	STATE_TO_LOOK_UP,	/* as QUEUED, with slots of its own */
 	STATE_LOOKUP,		/* its STAT is in flight */
 	STATE_HELD,		/* until sched_hold() is called with 0 */
-	STATE_LOOKED_UP,	/* as QUEUED, but starts before such entries */
+	STATE_LOOKED_UP,	/* starts before entries in STATE_QUEUED */
 	STATE_OPENING,
 	STATE_VERIFY_BEFORE,	/* target and source are compared */
 	STATE_VERIFIED,		/* waits until little data is queued */
 	STATE_DATA,
-	STATE_FINISHING,	/* all data was acknowledged, or none will be */
-	STATE_CLOSING,		/* the caller has done OP_DATA_DONE */
+	STATE_FINISHING,	/* no data is in flight; OP_DATA_DONE is next */
+	STATE_CLOSING,		/* OP_DATA_DONE was done */
 	STATE_VERIFY_AFTER,	/* the copy and its source are compared */
 	STATE_CONFIRMING,	/* OP_STAT_DEST_ON_HOST over each host */
 	STATE_DONE

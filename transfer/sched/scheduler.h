@@ -24,21 +24,26 @@
  * Data. Replies may arrive in any order. A download is written in order: data
  * that arrives early waits in memory and counts as in flight, so the local file
  * is a prefix of its source at any time. A file gets its size and is closed
- * after all of its data was acknowledged. A server that has announced its limit
- * gets these last requests together, any other one after the other.
+ * after all of its data was acknowledged. These last requests are sent together
+ * if the server has announced its limit of open handles, otherwise one by one.
  *
- * Old targets. An upload truncates an old file right before its first WRITE
- * (OP_SETSIZE_0), so that an interrupt or a lost connection leaves few files
- * empty or incomplete: one for each connection. No second file is truncated
- * until the server has truncated the first one. If it refuses, OP_FSTAT_TYPE
- * asks whether the target is a device, which is written without truncation. If
- * the target is a regular file, or the server answers in another order than it
- * was asked, the files that wait for OP_SETSIZE_0 restart and are truncated by
- * OPEN. A file that is written in place, or over another connection than
- * connection 0, is truncated after its last WRITE instead (OP_SETSIZE_END). If
- * the server refuses that, and OP_FSTAT_SIZE finds another size, the file
- * restarts over connection 0 and is truncated by OPEN; and so is each file
- * after it.
+ * Old targets. An upload truncates an old file in one of two ways if the server
+ * has announced its limit of handles. Else OPEN does, or OP_SETSIZE_FINAL.
+ *
+ *   OP_SETSIZE_0, before the first WRITE: on the main connection, if the caller
+ *   wants it (sched_begin.truncate_late). An interrupt then leaves few files
+ *   empty. All new data waits for the reply to the first one. After an error,
+ *   OP_FSTAT_TYPE follows in STATE_FINISHING. A device returns to STATE_DATA,
+ *   and the next file is tried. A regular file restarts, and so does one whose
+ *   WRITE was answered first: the truncation may have followed it. All files
+ *   that wait for OP_SETSIZE_0 then restart as well, and OPEN truncates these
+ *   and later ones.
+ *
+ *   OP_SETSIZE_END, after the last WRITE: with sched_conf.in_place (scp), and
+ *   on other connections. After an error OP_SETSIZE_FINAL tries again when all
+ *   data is acknowledged, and then OP_FSTAT_SIZE follows. A device, or a file
+ *   of the right size, is complete. Any other file restarts on the main
+ *   connection, where OPEN truncates it; later files stay on that connection.
  *
  * Two servers. An entry has requests for both. A file is opened at the target
  * after it is open at the source, each READ becomes a WRITE, and both share one
@@ -74,12 +79,11 @@ struct sched_info {
 	enum sched_kind kind;
 	void	*user;			/* of sched_add() */
 	unsigned int owner;		/* connection that has the file */
-	/* of the end of a directory: not done */
-	uint32_t pending_children;
+	uint32_t pending_children;	/* of a KIND_DIR_END: not done */
 	int	 has_failed;
-	/* after it is closed, unless interrupted */
+	/* it restarts when it is closed, unless the user interrupts */
 	int	 restarts;
-	int	 restarts_after_loss;	/* likewise: of SCHED_CONNS_ALL */
+	int	 restarts_after_loss;	/* because of SCHED_CONNS_ALL */
 	/*
 	 * The source was read to its end, no data is missing, and the file has
 	 * neither failed nor restarts.
@@ -98,12 +102,13 @@ struct sched_info {
 	int	 must_open_trunc;
 	/* OP_VERIFY: what was asked had no reply, as its connection was lost */
 	int	 verify_request_lost;
-	/* OP_VERIFY after VERIFY_NEXT_READBACK: bytes without a gap */
+	/* OP_VERIFY after reading back: bytes received without a gap */
 	uint64_t readback_len;
-	/* a lost connection's server may still execute some for this file */
+	/* the server of a lost connection may still write to the target */
 	int	 unconfirmed_writes;
-	struct tempfile *tempfile;	/* NULL: it is written in place */
-	/* the same, or what only removes stale ones: it has sent OP_TEMPFILE */
+	/* owned by the scheduler; NULL: one connection writes the target */
+	struct tempfile *tempfile;
+	/* what OP_TEMPFILE is about: this, or one that removes stale files */
 	struct tempfile *tempfile_requester;
 };
 
@@ -112,10 +117,11 @@ struct sched_stats {
 	uint32_t limit;			/* entries in flight, at most */
 	uint32_t active;		/* entries in flight */
 	unsigned int tempfiles;		/* files that have a temporary file */
-	/* files that wait for one, see now_us */
+	/* files that wait, by now_us, to remove a stale temporary file */
 	unsigned int stale_removals;
 	unsigned int busy_conns;	/* connections that transfer a file */
-	uint32_t conn_files[SCHED_CONNS_MAX]; /* that begun, of each owner */
+	/* files in flight that each connection owns */
+	uint32_t conn_files[SCHED_CONNS_MAX];
 	/*
 	 * A truncation by this server had no effect. It cannot be relied on to
 	 * extend a file either, so holes must not be skipped from then on.
@@ -130,7 +136,9 @@ struct sched *sched_new(const struct sched_conf *);
 /* Frees the scheduler and all entries, not what they own. Accepts NULL. */
 void	sched_free(struct sched *);
 
+/* Copies what is outside the scheduler; call it before sched_next(). */
 void	sched_update(struct sched *, const struct sched_env *);
+
 struct sched_info sched_info(const struct sched_entry *);
 struct sched_stats sched_stats(const struct sched *);
 
@@ -169,20 +177,23 @@ void	sched_interrupt(struct sched *);
 /*
  * Adds the next child of a directory, or with NULL the next root. "user"
  * belongs to the caller. "size" is the expected size of a file in bytes. Two
- * kinds are for a list of names: KIND_LIST is a KIND_DIR whose children the
- * caller adds, and KIND_NAME a KIND_LINK whose STAT is sent ahead of entries
- * that copy, because it takes no handle; it starts as a file or directory when
- * its turn has arrived. Returns NULL if out of memory.
+ * kinds are for a list of names. KIND_LIST becomes a KIND_DIR whose children
+ * the caller adds. KIND_NAME becomes a KIND_LINK whose STAT is sent early, as
+ * it takes no handle; the file or directory that it names is copied in its
+ * turn. Returns NULL if out of memory.
  */
 struct sched_entry *sched_add(struct sched *, struct sched_entry *dir,
     enum sched_kind, void *user, uint64_t size);
 
 /*
- * Of the directory that OP_ADD_CHILDREN has: all that are known so far were
- * added; OP_ADD_CHILDREN shall not come until CHILDREN_RESUME, which does
- * nothing unless it was stopped.
+ * Reports on the children of the directory of OP_ADD_CHILDREN. Until one of the
+ * first two is reported, OP_ADD_CHILDREN is repeated.
  */
-enum sched_children { CHILDREN_COMPLETE, CHILDREN_PAUSE, CHILDREN_RESUME };
+enum sched_children {
+	CHILDREN_COMPLETE,	/* all that were listed so far are added */
+	CHILDREN_PAUSE,		/* there are none now */
+	CHILDREN_RESUME		/* ends the pause, if there is one */
+};
 void	sched_children(struct sched *, struct sched_entry *dir,
     enum sched_children);
 
@@ -192,7 +203,10 @@ void	sched_hold(struct sched *, struct sched_entry *, int on);
 /* Before OP_BEGIN: the entry begins when nothing else is in flight. */
 void	sched_set_exclusive(struct sched_entry *);
 
-/* The entry behind this one in walk order; NULL: the oldest not printed */
+/*
+ * Returns the entry behind this one in walk order, or with NULL the oldest that
+ * is not printed. Returns NULL if there is none.
+ */
 struct sched_entry *sched_next_in_order(const struct sched *,
     const struct sched_entry *);
 
@@ -271,8 +285,8 @@ int	sched_find(const struct sched *, uint32_t id, struct sched_action *);
 /*
  * Hands in a reply. Returns 0. Returns 1 if the request failed but the file
  * will be restarted, so that no error is to be reported. Returns -1 if the
- * server breaks the protocol: no such request, more data than requested, or
- * twice no data; -2: out of memory.
+ * server breaks the protocol: no such request, more data than requested, or a
+ * second DATA without bytes; -2: out of memory.
  */
 int	sched_reply(struct sched *, uint32_t id, const struct sched_reply *);
 

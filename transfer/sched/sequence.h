@@ -10,9 +10,9 @@
  * which each is taken. The next step of an entry is on the agenda of the
  * scheduler until it is taken. A file that transfers data is in the queue of
  * its connection instead; when all data is acknowledged, or no more will come,
- * seq_after() returns the step that follows. A server that has announced its
- * limit of handles gets the last requests of a file together, any other one
- * after the other.
+ * seq_after() returns the step that follows. The last requests of a file are
+ * sent together if the server has announced its limit of open handles,
+ * otherwise one by one.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -34,30 +34,36 @@ enum sched_op seq_first(const struct sched *, const struct sched_entry *);
 enum sched_op seq_after(const struct sched *, const struct sched_entry *,
     enum sched_op op);
 
-/* Whether what follows the step is sent without its reply */
+/* Returns 1 if what follows the entry's next step is sent without its reply. */
 int	seq_need_not_wait(const struct sched *, const struct sched_entry *);
 
 /*
- * The connection that the step goes over. What changes a file by its name goes
- * over the main connection: what a lost connection does late finds another file
- * under that name.
+ * Returns the connection for the entry's next step: the owner, or the main
+ * connection for a request that changes a file by its name. The server of a
+ * lost connection could execute that late, when another file has the name.
  */
 unsigned int seq_conn(const struct sched *, const struct sched_entry *);
 
-/* The size that the step sets, of a file, or where it reads */
+/* Returns the new size or the offset of the file's next step, or 0. */
 uint64_t seq_offset(const struct sched_entry *);
 
 /*
- * Data may be requested or is all there. A file keeps its place; what came
- * short is asked for again before all else.
+ * Call it when something about the data of a file has changed. Puts the file
+ * into the queue of its owner, where it keeps its place; into that of pending
+ * extents, which come before all else; or, if no more data will be moved and
+ * none is in flight, into STATE_FINISHING.
  */
 void	seq_continue(struct sched *, struct sched_entry *);
 
-/* Nothing more is sent of the entry, but perhaps by other connections. */
+/*
+ * The owner sends nothing more of the entry. After the last reply, also to
+ * helpers, OP_VERIFY, OP_RESTART or OP_END follows.
+ */
 void	seq_closed(struct sched *, struct sched_entry *);
 
 /*
- * "len" bytes have arrived, or are written: less than was asked for, perhaps.
+ * "len" bytes of the request were received or written. If they are fewer than
+ * requested, the rest becomes pending, and later requests are shorter.
  */
 void	seq_count_data(struct sched_entry *, const struct sched_request *,
     uint32_t len);
