@@ -28,8 +28,8 @@
 #include <stdint.h>
 
 enum extent_state {
-	EXTENT_UNUSED,		/* only of "own" */
-	EXTENT_PENDING,		/* nobody moves it */
+	EXTENT_UNUSED,		/* inline_extent, while it is not in the list */
+	EXTENT_PENDING,		/* to be assigned again */
 	EXTENT_IN_FLIGHT,	/* a request for it is in flight */
 	EXTENT_BUFFERED			/* its data came early and waits */
 };
@@ -38,40 +38,41 @@ struct extent {
 	struct extent *prev, *next;
 	uint64_t off;
 	uint32_t len;
-	unsigned char *data;		/* of one that is kept */
-	unsigned int conn;		/* of one that is away */
+	unsigned char *data;		/* EXTENT_BUFFERED: allocated */
+	unsigned int conn;		/* EXTENT_IN_FLIGHT: its connection */
 	enum extent_state state;
 };
 
 struct extents {
 	struct extent *first, *last;	/* in the order of their offsets */
-	struct extent *first_pending;	/* no earlier one is pending */
-	struct extent inline_extent;
+	/* the first that is pending, or one before it; NULL: none */
+	struct extent *first_pending;
+	struct extent inline_extent;	/* used if it is free */
 	uint64_t cursor;		/* where the next new one begins */
 	uint64_t moved_end;		/* behind the highest byte moved */
 	uint64_t end;			/* UINT64_MAX: not known */
 	/* extents: all, and by state */
 	unsigned int n, nin_flight, npending, nbuffered;
-	uint64_t buffered;			/* bytes */
+	uint64_t buffered;		/* bytes that wait */
 };
 
-/* The file is moved from "off" on. */
+/* Initialises the structure: the file is moved from "off" on. */
 void	extents_begin(struct extents *, uint64_t off);
 
-/* Forgets all extents. extents_begin() may follow. */
+/* Frees all extents. extents_begin() may follow. */
 void	extents_clear(struct extents *);
 
 /*
- * Deals an extent to the connection: the first pending one, else a new one of
- * "len" bytes. Returns NULL if out of memory.
+ * Assigns an extent to the connection: the first pending one, whatever its
+ * length, else a new one of "len" bytes. Returns NULL if out of memory.
  */
 struct extent *extents_assign(struct extents *, unsigned int conn,
     uint32_t len);
 
 /*
- * Of a file that is uploaded: the extent was sent from "off" on, because what
- * lies before that is a hole, and has "len" bytes. With fewer than were
- * assigned the source ends there, and with 0 the extent is no more.
+ * Upload: "len" bytes of the extent were sent, from "off" on, as a hole comes
+ * before that. If they are fewer than were assigned, the source ends there. If
+ * they are 0, the extent is freed.
  */
 void	extents_sent(struct extents *, struct extent *, uint64_t off,
     uint32_t len);
@@ -80,30 +81,31 @@ void	extents_sent(struct extents *, struct extent *, uint64_t off,
 void	extents_done(struct extents *, struct extent *, uint32_t len);
 
 /*
- * The first "len" bytes of the extent are kept until it is the first one.
- * "data" is allocated, or NULL, and freed with the extent. The rest is pending.
- * Returns 0, or -1 if out of memory: "data" is the caller's then.
+ * The first "len" bytes of the extent are buffered; the rest is pending. "data"
+ * is allocated, and freed with the extent; NULL if the caller writes the bytes
+ * at once. Returns 0, or -1 if out of memory: "data" is the caller's then.
  */
 int	extents_buffer(struct extents *, struct extent *, unsigned char *data,
     uint32_t len);
 
 /*
- * Likewise, with a copy of "data", which becomes one buffer with that of the
- * extent before it, which must be buffered: returns 0, or -1 if out of memory.
+ * Appends a copy of "data" to the extent before this one, which must be
+ * buffered and adjacent. The rest is pending. Returns 0, or -1 if out of
+ * memory.
  */
 int extents_append(struct extents *, struct extent *, const unsigned char *data,
     uint32_t len);
 
-/* Nothing of the extent will come. */
+/* Nothing of the extent will come, nor anything behind its offset. */
 void	extents_fail(struct extents *, struct extent *);
 
 /* Nothing will come from "off" on. */
 void	extents_end(struct extents *, uint64_t off);
 
-/* The connection is lost. */
+/* The connection is lost: its extents in flight are pending again. */
 void	extents_requeue(struct extents *, unsigned int conn);
 
-/* The first byte that is not done */
+/* Returns the offset of the first byte that is not done. */
 uint64_t extents_contiguous_end(const struct extents *);
 
 #endif /* HAYATE_EXTENTS_H */

@@ -6,18 +6,19 @@
 /*
  * sparse-hook: holes of files, which a copy need not carry or write.
  *
- * What is downloaded: 32 KiB of zeros behind the end of the local file make it
+ * Download: 32 KiB of zeros behind the end of the local file make it
  * longer instead of being written. Zeros over bytes that are there are written,
  * so a target that is copied over in place may have fewer holes than its
  * source.
  *
- * What is uploaded: a hole of 32 KiB or more is left out, and the server's file
- * is made as long as its source at the end. It must be a regular file, and is
- * emptied before, so that what is left out reads as zeros, and an interrupted
- * copy is a beginning of its source. A file with bytes that is copied over in
- * place gets every byte, as in upstream: it may be the source itself. A large
- * file that could go over several connections takes this way, and goes over
- * one, if an eighth of it is holes, or if it is put alone three quarters.
+ * Upload: a hole of 32 KiB or more is not sent, and the target gets its length
+ * at the end. The target must be a regular file, and is truncated before, so
+ * that bytes that are not sent read as zeros, and an interrupted copy is a
+ * prefix of its source. If the target has bytes and must not be truncated, as
+ * with scp, every byte is sent, as in upstream: it may be the source itself. A
+ * large file that could go over several connections goes over one and without
+ * its holes if they are an eighth of it, or three quarters if no other file is
+ * copied.
  *
  * What the file system calls a hole is believed. Main thread only.
  */
@@ -35,19 +36,23 @@ struct stat;
  */
 size_t	sparse_write(int fd, const u_char *, size_t len, off_t off);
 
-/* Returns 1 if a regular file has a hole that need not be sent. */
+/*
+ * Returns 1 if a regular file has a hole that need not be sent. The descriptor
+ * is at offset 0 then.
+ */
 int	sparse_has_hole(int fd, const struct stat *);
 
 /*
- * Returns 1 if there may be holes that are worth this way. "wide": it could go
- * over several connections; "alone": nothing else would use them.
+ * Returns 1 if the file may have holes enough. "wide": it could go over several
+ * connections; "alone": no other file is copied.
  */
 int	sparse_is_worth(const struct stat *, int wide, int alone);
 
 /*
- * What is to be sent next, from "*off" on or from behind the hole there: moves
- * "*off" and the descriptor to it, or to the end of the file. Returns how many
- * of "len" bytes come before the next hole.
+ * If there is a hole at "*off", moves "*off" behind it, or to the end of the
+ * file; the descriptor is moved to "*off". Returns how many of "len" bytes are
+ * to be sent from there before the next hole. What cannot be found out counts
+ * as data.
  */
 size_t	sparse_next(int fd, off_t *off, size_t len);
 

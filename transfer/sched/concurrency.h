@@ -7,12 +7,14 @@
  * concurrency: how many entries may be active at once, which depends on the
  * server.
  *
- *   announced    It has announced its limit of open handles, which bounds them.
+ *   announced    The server has announced its limit of open handles, which is
+ *                the limit of entries as well.
  *   probing      8 at first, and twice as many after each round without a
- *                failure.
+ *                failure, up to 64.
  *   serial       A failure beside other entries restarts the entry, with half
  *                as many at once, down to one. Only a failure without others
- *                is final. If the entry then succeeds, the limit stays as low.
+ *                is final. If the entry then succeeds, the limit never rises
+ *                again.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -28,19 +30,22 @@ struct sched;
 void	concurrency_init(struct sched *);
 
 /*
- * Sets the server's limit of open handles; 0: not yet known. Later calls change
- * nothing.
+ * Sets the server's limit of open handles. 0 means unknown and changes nothing;
+ * the first other value counts.
  */
 void	concurrency_set_handles(struct sched *, uint64_t handles);
 
-/* An entry has succeeded: after as many in a row as the limit, it doubles. */
+/*
+ * An entry has succeeded. While probing, the limit doubles after as many
+ * successes in a row as it has entries.
+ */
 void	concurrency_succeeded(struct sched *, const struct sched_entry *);
 
 /*
  * A request has failed that a server may refuse only because of others in
- * flight. Returns 1 if the entry will be restarted, with fewer beside it, or
- * already was going to be. Otherwise that is no reason: concurrency_restarts()
- * returns 0, and concurrency_failed() the same after the entry has failed.
+ * flight. Both return 1 if the entry restarts: with fewer beside it, or for an
+ * earlier reason. Otherwise they return 0, and concurrency_failed() marks the
+ * entry as failed.
  */
 int	concurrency_restarts(struct sched *, struct sched_entry *);
 int	concurrency_failed(struct sched *, struct sched_entry *);

@@ -8,22 +8,23 @@
  *
  * More connections help where one of them is held back by loss or by a window,
  * and cost a login and the work of a process where it is not. Only a trial
- * tells. The goodput of a second, of four on a slow path, is compared with that
- * of the time before, until it no longer rises, because a connection begins
- * slowly. Then twice as many are wanted: 2, 4, 8. When they are there, the same
- * is done again. If this gave less than 30 % more, twice, there will be no more
- * trial, and what follows has as many as before. No trial begins where the rest
- * takes only a few seconds: a login and a slow start would cost as much.
+ * tells. A connection begins slowly, so goodput is measured in periods of one
+ * second, or four on a slow path, until it no longer rises. Then twice as many
+ * are wanted: 2, 4, 8. When they are established, goodput is measured again. If
+ * it is less than 30 % higher, twice, the number is halved and no other trial
+ * begins. None begins either if the rest takes less than eight seconds: a login
+ * and a slow start would cost as much.
  *
  * More channels of one connection help where a channel's window is the limit. A
  * stock server takes 2 MiB in a round trip on one channel, and may send 14 MiB
  * (wtune-hook.c). If what is moved in a round trip comes near that, more
- * channels are wanted: 2, 4, 8, 10 in all. A path that grows twofold in each
- * round trip is in slow start, so as many are wanted as it will need when they
- * are there. A server that moves more in a round trip has another window, and
- * gets one channel. If the window is ours, there is no other one, and the round
- * trip was seen too long: each reply may wait behind data. On a path of less
- * than 8 ms the window carries 2 Gbit/s and is no limit.
+ * channels are wanted: 2, 4, 8, 10 in all. If the bytes of a round trip grow by
+ * half each time, the path is in slow start, and as many channels are wanted as
+ * it will need when they are open. A server that moves more than the window in
+ * a round trip has a larger one, and gets one channel. If the window is ours,
+ * that is impossible, so the measured round trip was too long, as each reply
+ * may wait behind data. On a path of less than 8 ms the window carries 2 Gbit/s
+ * and is no limit.
  *
  * No I/O, no clock, no upstream header, no allocation. Tested alone by
  * regress/unit/conn-count-replay.c.
@@ -34,27 +35,25 @@
 
 #include <stdint.h>
 
-#define CONN_COUNT_MAX	8		/* connections, with the first */
+/* The most connections, with the first; channels have 10 at most */
+#define CONN_COUNT_MAX	8
 
-/* Bytes that one channel carries in a round trip: to a stock server, from it */
-#define CHANNEL_WINDOW_STOCK	(2 * 1024 * 1024)
-#define CHANNEL_WINDOW_OURS	(14 * 1024 * 1024)
+/* Bytes that one channel carries in a round trip, to or from a stock server */
+#define CHANNEL_WINDOW_STOCK	(2 * 1024 * 1024) /* to it: its window */
+#define CHANNEL_WINDOW_OURS	(14 * 1024 * 1024) /* from it: our window */
 
-/*
- * A smaller file, or rest of a file, is not worth more channels, nor one more
- * connection: bytes
- */
+/* Bytes: a smaller file, or a smaller rest, is not striped */
 #define STRIPE_MIN_FILE	(32 * 1024 * 1024)
 #define STRIPE_MIN_REST	(4 * 1024 * 1024)
 
 /*
- * Which of the two it decides on is told by which function is called. All 0 is
- * the state before the first transfer.
+ * The state for connections, or another one for channels. All 0 is the state
+ * before the first transfer.
  */
 struct conn_count {
 	unsigned int wanted;		/* see conn_count_wanted(); 0: one */
 
-	/* channels */
+	/* channels: the caller sets the first two, and may read "limited" */
 	uint64_t window;	/* of one, bytes; 0: CHANNEL_WINDOW_STOCK */
 	int	 window_is_ours;		/* so no channel moves more */
 	int	 limited;		/* the window is the limit now */
@@ -64,12 +63,13 @@ struct conn_count {
 	uint64_t rtt;
 	uint64_t since, bytes;		/* of this period; 0: none has begun */
 	uint64_t best;			/* bytes in a round trip */
-	unsigned int best_conns;	/* so many when "best" was measured */
-	int	 beyond;
+	unsigned int best_conns;	/* channels when "best" was measured */
+	int	 beyond;	/* round trips in a row above the window */
 
-	int	 no_more_trials;	/* no more trials */
-	unsigned int failed_trials;	/* this one brought too little so far */
-	uint64_t last, base;		/* goodput: before, with fewer */
+	int	 no_more_trials;	/* connections: "wanted" is final */
+	unsigned int failed_trials;	/* periods of this trial, up to 2 */
+	/* bytes per second: in the period before, and with half as many */
+	uint64_t last, base;
 };
 
 /* Returns how many connections are wanted now, with the first. */
@@ -85,12 +85,12 @@ void	conn_count_moved(struct conn_count *, uint64_t bytes, uint64_t rest,
 /* A transfer begins: the time since the last one does not count. */
 void	conn_count_pause(struct conn_count *);
 
-/* A connection was refused: those that are there remain. */
+/* A connection was refused: "has" are established, and no more are wanted. */
 void	conn_count_refused(struct conn_count *, unsigned int has);
 
 /*
- * Channels: "len" bytes were acknowledged at "now", "age" after they were sent,
- * or came so long after they were asked for, while "has" took part. The least
+ * Channels: "len" bytes were acknowledged, or received, at "now", which is
+ * "age" after they were sent, or requested, while "has" took part. The least
  * age is the RTT.
  */
 void	conn_count_acked(struct conn_count *, uint32_t len, uint64_t age,

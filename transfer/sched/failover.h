@@ -42,14 +42,16 @@ void	failover_conn_lost(struct sched *, unsigned int conn);
 void	failover_all_lost(struct sched *);
 
 /*
- * The next step of a file needs a handle, which was lost: changes the step to
- * what comes first. Returns 1 if nothing has to be sent for it.
+ * If the next step of a file needs a handle that is lost, the step becomes
+ * OP_REOPEN. Returns 1 if the step is dropped, because the loss has closed the
+ * handle or no connection can open it again; else 0.
  */
 int	failover_precedes(struct sched *, struct sched_entry *);
 
 /*
- * A reply to OP_REOPEN, or to OP_FSTAT_IDENTITY on the connection of the file.
- * Returns 1 if the file is sent anew, so that a failure is none.
+ * Takes a reply to OP_REOPEN or OP_SAMPLE_REOPENED, or to OP_FSTAT_IDENTITY on
+ * the file's connection. Returns 1 if the file restarts, so that no error is to
+ * be reported; else 0.
  */
 int	failover_reply(struct sched *, struct sched_entry *, enum sched_op,
     enum sched_result);

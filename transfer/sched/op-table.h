@@ -55,9 +55,8 @@ struct op_info {
 	unsigned int by_path : 1;	/* names a path, and not a handle */
 	/* between two servers it goes to the target */
 	unsigned int to_dest : 1;
-	/* its path is the temporary name; its handle is the staging file's */
-	unsigned int temp_name : 1;
-	unsigned int staging : 1;
+	unsigned int temp_name : 1;	/* its path is the temporary name */
+	unsigned int staging : 1;	/* its handle is the staging file's */
 	/*
 	 * Only the main connection sends it, as it changes a file by its name:
 	 * the server of a lost connection might do that late, to another file.
@@ -65,17 +64,17 @@ struct op_info {
 	unsigned int on_main : 1;
 	/*
 	 * If its connection is lost, the server may still change an uploaded
-	 * file by it, which is looked at in the end (multihost.h).
+	 * file by it, so the target is compared at the end (multihost.h).
 	 */
 	unsigned int late : 1;
 	/*
-	 * Likewise if the main connection is lost, over which it truncates the
-	 * file, or changes what has its name.
+	 * The same, for requests of the main connection that truncate the file
+	 * or change what has its name.
 	 */
 	unsigned int late_on_main : 1;
 	/* A request of the verification: what follows it is OP_VERIFY. */
 	unsigned int verifies : 1;
-	/* A lost file is opened again by it, or compared after that. */
+	/* It opens a file again after a loss, or compares it then. */
 	unsigned int reopens : 1;
 	/*
 	 * The next step need not wait for its reply, if the server has

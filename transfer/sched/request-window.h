@@ -11,9 +11,9 @@
  * channels/wtune.h sizes it, from the age of a request and the rate of the
  * replies. Two bounds may be lower than that window:
  *
- *   time      An interrupt waits for all that is in flight. So this is at most
- *             what is acknowledged in two seconds, or in four round trips if
- *             they are longer, and it shrinks when the path becomes slower.
+ *   time      An interrupt waits for all that is in flight, so no more is in
+ *             flight than was acknowledged in the last two seconds, or in four
+ *             round trips if they take longer.
  *   path      On a short path, judged by the age of a transfer's first reply,
  *             stock's number is enough. More requests would wait in buffers.
  *
@@ -60,8 +60,8 @@ void request_window_count(struct request_window *, size_t len, uint64_t now_us);
 uint32_t request_window_max_requests(const struct request_window *);
 
 /*
- * Returns what the path holds, in bytes: the highest rate in the age of a first
- * reply. 0 before there is one.
+ * Returns the bytes that the path holds: the highest rate times the lowest age
+ * of a transfer's first reply; 0 before the first reply.
  */
 uint64_t request_window_path_bytes(const struct request_window *);
 

@@ -9,10 +9,10 @@
  * An idle connection helps with a large file of another one. It opens the file
  * as well (OP_HELPER_OPEN), and if that is the same file (OP_FSTAT_IDENTITY;
  * for a download also the same bytes at one place, OP_SAMPLE_OWNER and
- * OP_SAMPLE_HELPER), it transfers extents of it. Files that the connection owns
- * come first. It helps until all of the file is assigned and acknowledged, and
- * then closes it (OP_HELPER_CLOSE). A connection helps with one file at a time;
- * any number of connections can help with one file.
+ * OP_SAMPLE_HELPER), it transfers extents of it, but data of its own files first.
+ * It helps until all of the file is assigned and acknowledged, and then closes
+ * it (OP_HELPER_CLOSE). A connection helps with one file at a time; any number
+ * of connections can help with one file.
  *
  * A connection on which the name refers to a different file is never asked for
  * this file again.
@@ -38,7 +38,7 @@ int	stripe_begin(struct sched *, struct sched_action *);
 struct sched_entry *stripe_helped_file(const struct sched *,
     const struct sched_conn *);
 
-/* All data of the file has arrived: its connections part with it. */
+/* No more data of the file will be moved: its helpers close it. */
 void	stripe_close(struct sched *, struct sched_entry *);
 
 /*
@@ -52,10 +52,10 @@ void	stripe_reply(struct sched *, struct sched_entry *, unsigned int conn,
 void	stripe_sampled(struct sched *, struct sched_entry *, uint64_t off,
     enum sched_result);
 
-/* The connection of the file is lost: what is compared is looked at again. */
+/* The owner of the file is lost: comparisons with helpers begin again. */
 void	stripe_repeat_identity(struct sched *, struct sched_entry *);
 
-/* The connection helps no longer, whatever is in flight. */
+/* The connection helps no longer, even if requests of it are in flight. */
 void	stripe_forget(struct sched *, unsigned int conn);
 
 #endif /* HAYATE_STRIPE_H */
