@@ -24,8 +24,8 @@
  * is verified before any of these requests. Upstream's handlers read all
  * replies, after ours, so a refused key leads to the next one as in stock. The
  * user is asked for nothing before the server has replied: no passphrase, no
- * PIN, no touch of a token. An agent that asks its user by itself does not say
- * so, and signs with the key of the last login.
+ * PIN, no touch of a token. An agent that confirms each use of a key with the
+ * user is the exception, because ssh cannot know of it.
  *
  * If the connection ends before the server has replied to an early request,
  * that may be the reason. ssh is then executed again with EarlyLogin=no.
@@ -63,9 +63,9 @@ void	early_auth_begin(struct ssh *, const char *user, const char *host,
 int	early_auth_allows(const struct ssh *, int (*kind)(const char *banner));
 
 /*
- * Returns 1 if the banner is of that kind of OpenSSH, and so are the server's
- * extensions: a banner may say anything, and no other server announces
- * publickey-hostbound@openssh.com. Returns 0 before EXT_INFO was received.
+ * Returns 1 if the banner is of that kind and the server has announced
+ * publickey-hostbound@openssh.com, which only OpenSSH does: a banner may say
+ * anything. Returns 0 otherwise, and before EXT_INFO was received.
  */
 int early_auth_is_verified(const struct ssh *, int (*kind)(const char *banner));
 
@@ -102,9 +102,10 @@ void	early_auth_note_fault(void);
  * guess-hook.h). If the connection ended, perhaps because of an early request,
  * changes the cache, which may begin a back-off, executes ssh again with
  * EarlyLogin=no (spawn_reexec()), and does not return. No request but those for
- * authentication was sent by then, so nothing is done twice. Returns, and the
- * caller must end the process, after any other login, if an early session has
- * no reply, and if ssh cannot be executed again.
+ * authentication was sent by then, so nothing is done twice. In all other cases
+ * it returns, and the caller ends the process: after a login that ended for
+ * another reason, while an early session has no reply, because its command may
+ * have run, and if ssh cannot be executed again.
  */
 void	early_auth_cleanup(void);
 

@@ -11,9 +11,9 @@
  * Early requests are the first SFTP requests of a copy. With an early session
  * they are sent behind the signature, with INIT, otherwise with the first
  * window. The server must accept early sessions. Such a server reads the
- * command before the data, and its channel has a window of 2 MiB by then; the
- * bytes sent early are subtracted from that window when it is announced. After
- * a refused signature they are sent again.
+ * command before the data, and opens a window of 2 MiB with it; the bytes sent
+ * early are subtracted from that window when it is announced. After a refused
+ * signature they are sent again.
  *
  * The requests name files, and may carry the data of one. The program at the
  * other end may be no SFTP server: a key or an account may have another
@@ -23,9 +23,10 @@
  *
  * scp and sftp close their socket when they have all replies. ssh then
  * disconnects and exits with status 0, if VERSION says that the session runs
- * nothing but the SFTP server (sftpsrv-hook.h); another program may continue,
- * and its exit status counts. ssh also ends then if scp has marked a request
- * that the server may never answer (EARLY_REQUESTS_STUCK).
+ * nothing but the SFTP server (sftpsrv-hook.h). Otherwise it waits for the end
+ * of the session, and exits with the status of its program. ssh ends with scp,
+ * too, if scp has marked a request that the server may never answer
+ * (EARLY_REQUESTS_STUCK).
  *
  * In ssh, for the program that started it, with "Hayate yes" and unless
  * EarlyLogin is no. One session for each process. Main thread only.
@@ -52,8 +53,9 @@ void	early_requests_ssh_confirmed(struct ssh *);
 
 /*
  * Call it when the early session is opened again: the copy is sent as soon as
- * the window is there. Only INIT is sent, if scp can be notified to send the
- * requests, because another key or method may lead to another program.
+ * the window is there. If early requests were in it, and scp can be notified,
+ * only INIT is sent, and scp sends the requests after VERSION, because another
+ * key or method may lead to another program.
  */
 void	early_requests_ssh_rejected(struct ssh *);
 

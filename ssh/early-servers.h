@@ -9,8 +9,8 @@
  *
  * A login of stock sends one request after the other, and each costs a round
  * trip: the service, "none" for the methods, a query for a key, the signature.
- * RFC 4252 lets a client send the next request at once, and the server replies
- * in order, but not every server does. Each implementation named here was
+ * RFC 4252 lets a client send the next request at once, and requires replies in
+ * order, but some servers fail then. Each implementation named here was
  * tried; regress/login.bats tries them again.
  *
  * Banners are with or without "SSH-2.0-". A banner may say anything, so nothing
@@ -29,8 +29,9 @@
 int	early_server_is_allowed(const char *banner);
 
 /*
- * Returns 1 for OpenSSH; else 0. OpenSSH rejects a request that it cannot use,
- * and continues, so a query that turns out to be superfluous costs nothing.
+ * Returns 1 for OpenSSH and its forks; else 0. OpenSSH rejects a request that
+ * it cannot use, and continues, so a query that turns out to be superfluous
+ * costs nothing.
  */
 int	early_server_is_openssh(const char *banner);
 

@@ -21,9 +21,9 @@
  * no shared connection, no local command, no background, no compression (which
  * begins with the reply), no integrity-only mode.
  *
- * A session can end before the server has proven the host keys that
- * UpdateHostKeys wants to learn. So when a proof is requested, the cache entry
- * makes the next login open its session as stock does.
+ * An early session can end before the server has proven the host keys that
+ * UpdateHostKeys learns. When ssh requests such a proof, the cache entry makes
+ * the next login open its session as stock does, which leaves time for it.
  *
  * States: early-session-hook.c. In ssh, for early-auth-hook.c and
  * early-requests-ssh-hook.c, for patch 249, and for upstream's clientloop.c, a
@@ -35,11 +35,11 @@
 
 struct ssh;
 
-/* Functions of upstream's ssh.c that are static there, set by patch 249 */
+/* Static functions of upstream's ssh.c; patch 249 sets the pointers. */
 extern struct early_session_calls {
 	/* sends the open; returns our number of the channel */
 	int	(*open)(struct ssh *);
-	/* sends the requests of the session, if "success" is not 0 */
+	/* sends the requests of the session if "success"; the last is NULL */
 	void	(*setup)(struct ssh *, int id, int success, void *);
 } early_session_calls;
 
@@ -87,7 +87,7 @@ void	early_session_cleanup(void);
  */
 int	early_session_is_plain(void);
 
-/* Returns 1 once the server was asked to prove that it has its host keys. */
+/* Returns 1 if ssh has requested a proof of host keys (UpdateHostKeys). */
 int	early_session_is_learning(void);
 
 /* Returns 1 while a session is sent and the server has not replied at all. */

@@ -20,8 +20,8 @@
  * An ssh that only looks up a name (EXTRA_CONN_RESOLVE) ends before it
  * connects. If the name has no address, a line says that the host is left out.
  *
- * In ssh, main thread only. The functions about the environment read it again
- * each time. They accept it only if it has the process ID of the parent: an ssh
+ * In ssh, main thread only. Each call of a function about the environment reads
+ * it again, and accepts it only if it has the process ID of the parent: an ssh
  * to a jump host inherits it as well, but has another parent. In an ordinary
  * ssh only extra_conn_set_env() and extra_conn_clear_env() have an effect; the
  * others do nothing, or return NULL.

@@ -16,16 +16,17 @@
  * its standard input. If the server refuses a session, the socket is closed,
  * with a message at -v.
  *
- * Channels are offered if scp asks for them or TransferStreams is not 1, but
- * not if ControlMaster shares the connection, if the server is Hayate, whose
- * window follows the path, or no OpenSSH, and with "Hayate no". Without
- * channels ssh sends no-more-sessions@openssh.com as stock does. Additional
- * connections are offered, to any server, if TransferStreams is not 1, unless
- * the login prompted the user (prompted-hook.h); scp reports that.
+ * Nothing is offered with "Hayate no", or if ControlMaster shares the
+ * connection. Channels are offered if scp asks for them or TransferStreams is
+ * not 1, and the server is OpenSSH but not Hayate, whose window follows the
+ * path. They are not offered with scp --retry. Without channels ssh sends
+ * no-more-sessions@openssh.com as stock does. Additional connections are
+ * offered, to any server, if TransferStreams is not 1. If the login prompted
+ * the user (prompted-hook.h), they are not, and scp reports why.
  *
  * While scp uses either, the first SIGINT, SIGTERM or SIGHUP that is not from
- * scp takes effect after 12 seconds, because scp may have to finish files at
- * the server, and then ends ssh itself. A second one takes effect at once.
+ * scp takes effect after 12 seconds: scp may have to finish files at the
+ * server, and ends ssh when it has. A second one takes effect at once.
  *
  * In ssh, for patch 246. Main thread only.
  */

@@ -8,13 +8,13 @@
  * where an earlier login has shown which exchange will be chosen (RFC 4253,
  * section 7.1). This saves a round trip.
  *
- * Each login learns what the server proposes. If a guess of what was chosen
- * would have been right (kexguess.h), the login cache keeps the names for this
- * host and port, with a hash of the client's own lists. The next login puts
- * these names first in its proposal, says that a guess follows, and sends
- * banner, proposal and a public key that is made for this exchange at once.
- * Only methods are guessed whose keys are not shared with another one in struct
- * kex: curve25519 alone, with sntrup761 and with mlkem768.
+ * Each login learns what the server proposes. If the server would have accepted
+ * a guess of the chosen algorithms (kexguess.h), the login cache keeps their
+ * names for this host and port, with a hash of the client's own lists. The next
+ * login puts these names first in its proposal, says that a guess follows, and
+ * sends banner, proposal and a public key that is made for this exchange at
+ * once. Only methods are guessed whose keys are not shared with another one in
+ * struct kex: curve25519 alone, with sntrup761 and with mlkem768.
  *
  * The algorithms are those that stock would negotiate, with two exceptions: the
  * cipher towards HPN-SSH (gcm-hook.h), and the host key. A guess is right only
@@ -26,10 +26,11 @@
  * When the server's proposal arrives, both of its lists are compared with ours
  * in stock's order. If they lead to another method or a better key, ssh is
  * executed again without a guess, before anything else is sent. A guess that
- * is wrong otherwise is ignored by the server, and the exchange continues as in
- * stock. If the server is not known to ignore it, closes the connection, or
- * does not reply within 15 seconds, ssh is executed again as well. The cache is
- * changed each time, so that this happens once.
+ * is wrong for another reason is ignored by the server, and the exchange
+ * continues as in stock. A server may not be known to ignore it, may close the
+ * connection, or may not reply within 15 seconds: then too ssh is executed
+ * again without a guess. The cache is changed each time, so that this happens
+ * once.
  *
  * States: guess-hook.c. In ssh, for upstream's ssh.c, sshconnect.c and
  * sshconnect2.c, calls of which build-aux/overlay.mk renames. One connection
@@ -110,9 +111,9 @@ void	guess_require_same_key(void);
 
 /*
  * From early_auth_cleanup(). If the server has not replied to the guess,
- * removes it from the cache. If the server closed the connection before its
- * banner, ssh is executed again with EarlyLogin=no as well, and this does not
- * return unless that is impossible.
+ * removes it from the cache. If the server has moreover closed the connection
+ * before its banner, executes ssh again with EarlyLogin=no, and returns only if
+ * that is impossible.
  */
 void	guess_cleanup(void);
 

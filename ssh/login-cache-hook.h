@@ -10,7 +10,7 @@
  * UserKnownHostsFile. A file that is not regular, not of this user, or that
  * somebody else can read or write is not used. A new version is written to a
  * temporary file and renamed, so a reader sees all of the old or all of the new
- * one. Of two processes that write at once, one loses its entry. Without
+ * one. If two processes write at once, the entry of one is lost. Without
  * UserKnownHostsFile, and if that is a device, there is no cache.
  *
  * In ssh, main thread only. Nothing here is fatal but a lack of memory.
@@ -24,9 +24,9 @@
 struct sshkey;
 
 /*
- * Reads the entry of this server, with an ID even if the file has none; its
- * other fields are zero then. Returns 0, or -1 if there is no cache; the entry
- * is zero then.
+ * Reads the entry of this server. If the file has none, the entry has its ID,
+ * and zeros in all other fields. Returns 0, or -1 if there is no cache; the
+ * entry is all zeros then.
  */
 int	login_cache_load(const char *host, int port, const char *user,
     const struct sshkey *host_key, struct login_cache_entry *);

@@ -20,12 +20,12 @@
  *       [plain=BACKOFF]
  *
  * A BACKOFF is REMAINING.FAILURES: after an early login failed, a feature is
- * off for some logins. A path that fails once costs a few round trips in that
- * way. Where each attempt fails, few logins in a thousand are affected.
+ * off for some logins. After a single failure that costs a few round trips. If
+ * every attempt fails, few logins in a thousand make one.
  *
  * A line that is incomplete or not valid is ignored, and so are words that this
- * version does not know. The newest entry is the last. There are no times, so a
- * login that learns nothing new and counts no back-off down writes nothing.
+ * version does not know. The newest entry is the last. Entries have no times,
+ * so a login writes nothing if it learns nothing new and no back-off is active.
  *
  * No I/O, no clock and no upstream header; login-cache-hook.c has the file.
  */
@@ -54,7 +54,7 @@ struct login_cache_entry {
 	 */
 	char	accepted_key[LOGIN_CACHE_HASH + 1];	/* of the user */
 	int	key_has_sftp;	/* last session with accepted_key got VERSION */
-	/* signature algorithms, if the same before and after the user name */
+	/* signature algorithms, if naming the user does not change them */
 	char	sig_algs[LOGIN_CACHE_HASH + 1];
 	/* methods that can continue after "none"; "" also if that succeeded */
 	char	methods[LOGIN_CACHE_METHODS + 1];
@@ -71,8 +71,8 @@ struct login_cache_entry {
 	int	rekeys_at_session;	/* unless with AES-GCM: HPN-SSH */
 
 	/*
-	 * Of both kinds of entry. While the first is active in an entry of a
-	 * host and port, a guess must be of the method that stock puts first.
+	 * Of both kinds of entry. While early_session_backoff is active in an
+	 * entry of a host and port, a guess must be of stock's first method.
 	 */
 	struct backoff early_session_backoff;
 	struct backoff early_auth_backoff;	/* the login is as in stock */

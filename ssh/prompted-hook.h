@@ -4,8 +4,8 @@
  */
 
 /*
- * prompted-hook: whether a login needed something of the user that nobody gives
- * a second time: a password, an answer, or a passphrase or PIN.
+ * prompted-hook: whether the user had to type something for a login, and would
+ * have to again: a password, an answer, a passphrase or a PIN.
  *
  * Such a login is not repeated for an additional connection: the server would
  * refuse it, and after some refusals it blocks the address and all who share
@@ -28,14 +28,14 @@
 #define HAYATE_PROMPTED_HOOK_H
 
 /*
- * In ssh, before it connects: makes the pipe, if standard input is a socket, as
- * it is if scp has started this ssh and as it is not for a jump host.
+ * In ssh, before it connects: makes the pipe if standard input is a socket,
+ * which tells an ssh that scp has started from one to a jump host. Without a
+ * pipe, other processes do not count.
  */
 void	prompted_begin(void);
 
 /*
  * In ssh, at any time: returns 1 if the user has been needed so far; else 0.
- * Without prompted_begin(), other processes do not count.
  */
 int	prompted_user(void);
 

@@ -14,11 +14,11 @@
  *        v
  *    OUTLIVING   scp has seen the end of its session. For each request of scp
  *        |       another ssh is started, which logs in without a prompt
- *        |       (spawn_again()), be it in place of the first one or as an
+ *        |       (spawn_again()): in place of the first one, or as an
  *        |       additional connection.
- *        v  the ssh started last in place of the first one has ended, and scp
- *           holds no socket, or has closed its sessions because it ends
- *    exit        with the exit status of that ssh; 255 if there was none
+ *        v  no ssh runs in place of the first one, and scp has closed either
+ *           the held socket or all of its sessions
+ *    exit        with the exit status of the last ssh that did; 255 if none
  *
  * In this way scp has one child to wait for, whatever happens, and only
  * ssh knows how to log in. Nothing is repeated if a login would prompt the user

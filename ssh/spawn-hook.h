@@ -20,8 +20,8 @@
  *                never                  never
  *   stdin and    a socket of scp        a socket that nobody  as they are
  *   stdout                              reads
- *   stderr       ours, which it closes  a file in memory      ours
- *                unless at -v
+ *   stderr       ours, which it hides   a file in memory      ours
+ *                (extra-conn-hook.h)
  *   ends         with scp's socket      before it connects    as this one would
  *
  * Arguments are read from /proc, so all this is for Linux. Nothing is started
@@ -35,9 +35,9 @@
  * needs an answer of the user refuses it, and it ends. (A security key that
  * must be touched still blinks.) The ssh to a jump host gets BatchMode as well,
  * for which ProxyCommand replaces -J. An ssh to another host also requires a
- * known host key, requests data in clear only if the first connection has it,
- * and gives up a host that does not answer for 15 seconds, unless the user
- * chose other times.
+ * known host key, and requests data in clear only if the first connection has
+ * it. Unless the user chose other times, it ends if the host does not answer
+ * for 15 seconds.
  *
  * HAYATE_FIRST_HOST is "PID MODE HOST": the process ID of the first ssh, one of
  * enum extra_conn_log, and where the connection must lead:
@@ -100,10 +100,11 @@ const char *spawn_hosts(struct ssh *);
 int	spawn_conn(struct ssh *, int sock, int number);
 
 /*
- * After the first connection was lost: starts an ssh to its host, as an
- * additional connection, but at any address and with all of MaxRate.
- * spawn_note_host() has to be called while the first one is up. Returns the
- * process ID, or -1.
+ * After the first connection was lost: starts an ssh to its host with the
+ * socket as standard input and output, like an additional connection, but at
+ * any address and with all of MaxRate. spawn_note_host() has to be called while
+ * the first one is up. Returns the process ID, which the caller waits for, or
+ * -1.
  */
 void	spawn_note_host(struct ssh *);
 pid_t	spawn_again(int sock);
@@ -143,8 +144,8 @@ void	spawn_reexec(int level, const char *why);
 int	spawn_can_reexec(void);
 
 /*
- * Call it in each ssh, after the login and before the command: ends an
- * additional connection that has reached another host than it should.
+ * Call it in each ssh, after the login and before the command: an additional
+ * connection that has reached another host than it should ends with 255.
  */
 void	spawn_check_host(struct ssh *);
 
