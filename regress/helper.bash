@@ -515,6 +515,34 @@ run_far() {
 	IN_CLIENT="env --default-signal=HUP ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
 }
 
+### A control group of version 1 or 2, whichever can bound memory here
+
+# make_cgroup BYTES: makes $CGROUP; fails where that is not possible
+make_cgroup() {
+	local top
+	CGROUP=
+	for top in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+		mkdir "$top/hayate-$$" 2>/dev/null || continue
+		CGROUP=$top/hayate-$$
+		bound_cgroup "$1" && return
+		remove_cgroup
+	done
+	return 1
+}
+# bound_cgroup BYTES: sets how much memory the processes in it may have together
+bound_cgroup() {
+	local file
+	for file in memory.limit_in_bytes memory.max; do
+		[ ! -e "$CGROUP/$file" ] || { echo "$1" >"$CGROUP/$file"; return; }
+	done
+	return 1
+}
+remove_cgroup() { [ -z "${CGROUP-}" ] || poll 5 rmdir "$CGROUP" 2>/dev/null || :; CGROUP=; }
+# join_cgroup PID: adds a process, and those that it will start, to the group
+join_cgroup() { echo "$1" >"$CGROUP/cgroup.procs"; }
+read_cgroup_peak() { cat "$CGROUP/memory.max_usage_in_bytes" "$CGROUP/memory.peak" 2>/dev/null; }
+count_oom_kills() { sed -n 's/^oom_kill //p' "$CGROUP/memory.oom_control" "$CGROUP/memory.events" 2>/dev/null; }
+
 ### Other implementations of SFTP servers, with our keys
 
 PROFTPD_AT=

@@ -20,30 +20,6 @@ teardown() {
 	[ -z "${P-}" ] || "$LFP" down "$P" || :
 }
 
-### A cgroup: version 1 or 2, whichever can bound memory here
-
-# make_cgroup BYTES: makes it; fails where that is not possible
-make_cgroup() {
-	local top
-	CGROUP=
-	for top in /sys/fs/cgroup/memory /sys/fs/cgroup; do
-		mkdir "$top/hayate-$$" 2>/dev/null || continue
-		CGROUP=$top/hayate-$$
-		if [ -e "$CGROUP/memory.limit_in_bytes" ]; then
-			echo "$1" >"$CGROUP/memory.limit_in_bytes" && return
-		elif [ -e "$CGROUP/memory.high" ]; then
-			echo "$1" >"$CGROUP/memory.high" && return
-		fi
-		remove_cgroup
-	done
-	return 1
-}
-remove_cgroup() { [ -z "${CGROUP-}" ] || poll 5 rmdir "$CGROUP" 2>/dev/null || :; CGROUP=; }
-# join_cgroup: adds the server and its sessions to the group
-join_cgroup() { echo "$1" >"$CGROUP/cgroup.procs"; }
-read_cgroup_peak() { cat "$CGROUP/memory.max_usage_in_bytes" "$CGROUP/memory.peak" 2>/dev/null; }
-count_oom_kills() { sed -n 's/^oom_kill //p' "$CGROUP/memory.oom_control" "$CGROUP/memory.events" 2>/dev/null; }
-
 ### Sessions
 
 # list_sessions: prints the processes that serve sessions, all of them below sshd
