@@ -12,6 +12,7 @@
 #   path peers pages       packages: the emulated path, other SSH servers and clients,
 #   figures shells style   readers of manuals, gnuplot and a browser, shells, checkers
 #   upstream musl          of our sources, upstream's suite, another libc
+#   repository             tools that make package repositories and read them
 #
 # Other words, such as "timed", are ignored.
 
@@ -52,6 +53,7 @@ list_packages() {
 	shells)	echo zsh bash-completion tcsh ;;
 	style)	echo shellcheck cppcheck uncrustify aspell aspell-en ;;
 	exporter) echo systemd ;;
+	repository) echo apt-utils createrepo-c curl dnf gnupg rpm xz-utils ;;
 	upstream) echo softhsm2 dropbear-bin putty-tools ;;
 	sanitized) list_packages hayate ;;
 	fuzz)	list_packages hayate
