@@ -143,16 +143,23 @@ run_copies() {
 }
 
 count_rekeys() { grep -c 'SSH2_MSG_NEWKEYS received' err || :; }
-# run_rekeys N: sends lines until the connection that is fed had N more rekeys
-run_rekeys() {
-	local end=$(($(count_rekeys) + $1)) n=$LINES_FED
-	while [ "$(count_rekeys)" -lt "$end" ]; do
-		echo $((++n)) >&"$FEED"
-		poll 10 has_echoed $n
-	done
-	LINES_FED=$n
+# start_echo COMMAND...: starts a client that is fed, and returns each line to $ECHO
+start_echo() {
+	mkfifo fed
+	start_fed "$@"
+	exec {ECHO}<fed
 }
-has_echoed() { [ "$(tail -n 1 fed)" = "$1" ]; }
+# run_rekeys N: sends lines until the client of start_echo had N more rekeys
+run_rekeys() {
+	local end=$(($(count_rekeys) + $1)) n line
+	while [ "$(count_rekeys)" -lt "$end" ]; do
+		for ((n = 0; n < 10 + $1 / 20; n++)); do
+			echo $n >&"$FEED"
+			read -r -t 10 line <&"$ECHO"
+			[ "$line" = $n ] || return
+		done
+	done
+}
 
 @test "commands over one master leave nothing behind" {
 	start_master
@@ -178,7 +185,7 @@ has_echoed() { [ "$(tail -n 1 fed)" = "$1" ]; }
 }
 
 @test "rekeys of one connection leave nothing behind" {
-	start_fed "$(bin ssh)" -v -F "$BATS_FILE_TMPDIR/ssh_config" -o RekeyLimit=16 hayate cat
+	start_echo "$(bin ssh)" -v -F "$BATS_FILE_TMPDIR/ssh_config" -o RekeyLimit=16 hayate cat
 	soak "$(scale 10000)" run_rekeys
 }
 
@@ -189,7 +196,7 @@ has_echoed() { [ "$(tail -n 1 fed)" = "$1" ]; }
 }
 
 @test "rekeys of data in clear leave nothing behind" {
-	start_fed "$(bin ssh)" -v -F "$BATS_FILE_TMPDIR/ssh_config" -o RekeyLimit=16 \
+	start_echo "$(bin ssh)" -v -F "$BATS_FILE_TMPDIR/ssh_config" -o RekeyLimit=16 \
 	    -o NoneEnabled=yes -o NoneSwitch=yes hayate cat
 	soak "$(scale 1000)" run_rekeys
 	grep 'data is in clear from here on' err
