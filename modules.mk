@@ -57,6 +57,7 @@ HAYATE_CORE = \
 	transfer/file/progress-text.c \
 	transfer/verify/verify.c \
 	ssh/early-servers.c \
+	ssh/happy-eyes.c \
 	ssh/login-cache.c \
 	sshd/journald.c \
 
@@ -133,6 +134,7 @@ HAYATE_HOOKS = \
 	ssh/extra-sessions-hook.c \
 	ssh/gcm-hook.c \
 	ssh/guess-hook.c \
+	ssh/happy-eyes-hook.c \
 	ssh/known-hosts-hook.c \
 	ssh/login-cache-hook.c \
 	ssh/prompted-hook.c \

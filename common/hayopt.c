@@ -41,7 +41,7 @@ enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
 	TRANSFER_STREAMS, TRANSFER_HOSTS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
-	VERSION_DETAILS,
+	VERSION_DETAILS, HAPPY_EYES, HAPPY_DELAY,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -51,6 +51,7 @@ enum kind {
 	SIZE,			/* bytes, optionally with K, M or G */
 	COUNT,			/* auto, off or a number */
 	NUMBER,			/* auto or a number */
+	DELAY,			/* a number, ms */
 	LIMIT,			/* none or a SIZE; none is 0 */
 	AUTO_FLAG,		/* auto, yes or no */
 	HOSTS,			/* none or names with commas, kept as text */
@@ -107,6 +108,8 @@ static const struct keyword {
 	{ "TellLimits", S, FLAG, TELL_LIMITS, 1, 0, 1, NULL },
 	{ "SessionLog", S, FLAG, SESSION_LOG, 1, 0, 1, NULL },
 	{ "VersionDetails", B, FLAG, VERSION_DETAILS, 1, 0, 1, NULL },
+	{ "HappyEyes", C, FLAG, HAPPY_EYES, 0, 0, 1, NULL },
+	{ "HappyDelay", C, DELAY, HAPPY_DELAY, 250, 0, 60000, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -122,8 +125,6 @@ static const struct keyword {
 
 #define ABSENT	"not supported"
 	{ "UseMPTCP", B, RETIRED, NONE, 0, 0, 0, ABSENT },
-	{ "HappyEyes", C, RETIRED, NONE, 0, 0, 0, ABSENT },
-	{ "HappyDelay", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "Metrics", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "MetricsInterval", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "MetricsPath", C, RETIRED, NONE, 0, 0, 0, ABSENT },
@@ -332,6 +333,9 @@ hayopt_get(void)
 		current.session_log =
 		    current.hayate && get_value(SESSION_LOG) != 0;
 		current.version_details = get_value(VERSION_DETAILS) != 0;
+		current.happy_eyes =
+		    current.hayate && get_value(HAPPY_EYES) != 0;
+		current.happy_delay = get_value(HAPPY_DELAY);
 		current.tell_limits =
 		    current.hayate && get_value(TELL_LIMITS) != 0;
 		stale = 0;
@@ -477,11 +481,11 @@ parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 	return 0;
 }
 
-/* Returns 0, or -1 if it is neither a word nor a number in min..max. */
+/* Returns 0, or -1 if it is no word of the kind and no number in min..max. */
 static int
 parse_count(const struct keyword *k, const char *word, uint64_t *valp)
 {
-	if (strcasecmp(word, "auto") == 0)
+	if (k->kind != DELAY && strcasecmp(word, "auto") == 0)
 		*valp = AUTO;
 	else if (k->kind == COUNT && strcasecmp(word, "off") == 0)
 		*valp = 0;
@@ -574,6 +578,11 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 		    "is allowed", k->kind == COUNT ? ", off" : "",
 		    (unsigned long long)k->min, (unsigned long long)k->max);
 		break;
+	case DELAY:
+		snprintf(buf, len, "a number from %llu to %llu is allowed, in "
+		    "milliseconds", (unsigned long long)k->min,
+		    (unsigned long long)k->max);
+		break;
 	case RETIRED:
 	case FOREIGN:
 	case FOREIGN_LOUD:
@@ -606,7 +615,7 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 	}
 	if (k->kind == SIZE)
 		r = parse_size(av[0], k->min, k->max, valp);
-	else if (k->kind == COUNT || k->kind == NUMBER)
+	else if (k->kind == COUNT || k->kind == NUMBER || k->kind == DELAY)
 		r = parse_count(k, av[0], valp);
 	else if (k->kind == LIMIT && strcasecmp(av[0], "none") != 0)
 		r = parse_size(av[0], k->min, k->max, valp);

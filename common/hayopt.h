@@ -47,9 +47,9 @@ enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
 /*
  * The values in force: those configured, also by HPN-SSH's keywords, or the
  * defaults; an option that the program does not have is at its default. With
- * "Hayate no", window_max, window_memory_max and version_details stay as
- * configured, and all others mean stock behaviour: 0, NULL, HAYOPT_EARLY_NO,
- * one connection.
+ * "Hayate no", window_max, window_memory_max, happy_delay and version_details
+ * stay as configured, and all others mean stock behaviour: 0, NULL,
+ * HAYOPT_EARLY_NO, one connection.
  */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
@@ -67,6 +67,8 @@ struct hayopt {
 	int		session_log;	/* server, 1: one line per connection */
 	int		tell_limits;	/* server, 1: sends its stall_stats */
 	int		version_details; /* 1: long banner */
+	int		happy_eyes;	/* client, 1: several at a time */
+	uint64_t	happy_delay;	/* client, ms; 0: the default */
 };
 
 /*

@@ -100,7 +100,7 @@ list_hpn_keywords() {
 		done
 		n=$((n + 1))
 	done < <(list_hpn_keywords)
-	((n >= 15))
+	((n >= 13))
 }
 
 @test "a client's configuration for HPN-SSH is read line by line" {

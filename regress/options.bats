@@ -36,7 +36,7 @@ print_good_value() {
 	SIZE|LIMIT) echo 4M ;;
 	NAME) echo reno ;;
 	HOSTS) echo near,far ;;
-	RETIRED|COUNT|NUMBER) echo 1 ;;
+	RETIRED|COUNT|NUMBER|DELAY) echo 1 ;;
 	*) echo no ;;
 	esac
 }
@@ -140,13 +140,13 @@ set_member() {
 	FLAVOUR=asan run_unit hayopt-test
 }
 
-@test "ssh -G differs from stock by 13 lines" {
+@test "ssh -G differs from stock by 15 lines" {
 	: >c
 	query_ssh c >with
 	BUILD_OF=stock query_ssh c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 13 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 15 ]
 	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
@@ -210,6 +210,7 @@ set_member() {
 		NAME)	want="default or the name of an algorithm is allowed, of at most 15 characters" ;;
 		COUNT)	want="auto, off or a number from 1 to 16 is allowed" ;;
 		NUMBER)	want="auto or a number from 1 to 8 is allowed" ;;
+		DELAY)	want="a number from 0 to 60000 is allowed, in milliseconds" ;;
 		RETIRED) continue ;;
 		AUTO_FLAG) want="auto, yes or no is allowed" ;;
 		HOSTS)	bad=7Q,
@@ -496,7 +497,7 @@ set_member() {
 	[ -z "$stderr" ]
 	[ "$(list_our_lines <<<"$output")" = "$DEFAULTS" ]
 	run -0 --separate-stderr query_ssh c -v
-	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 11 ]
+	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 9 ]
 }
 
 @test "a server configuration for HPN-SSH is accepted with one message, about NoneMacEnabled" {
@@ -571,7 +572,7 @@ list_rows() {
 	/^	\{ "/ { row = "" }
 	{ row = row $0 }
 	/\},$/ && row ~ /^	\{ "/ { print row; row = "" }' "$TOP/common/hayopt.c" |
-	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
+	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|DELAY\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
 	    sed -e 's/\<K\>/1024/g; s/\<M\>/1048576/g; s/\<G\>/1073741824/g' \
 		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
@@ -638,6 +639,9 @@ list_gaps() {
 		report_missing "The default is $default\\." "$2" "the default"
 		report_missing '\.Cm auto' "$2" "the value auto"
 		report_missing "a number from $5 to $6" "$2" "bounds" ;;
+	DELAY)
+		report_missing "$default \\(the default\\)" "$2" "the default"
+		report_missing "milliseconds from $5 to $6" "$2" "bounds" ;;
 	LIMIT)
 		report_missing "\\.Cm $default \\(the default\\)" "$2" "the default"
 		report_missing "from $(print_short "$5") to $(print_short "$6")" "$2" "bounds"
@@ -653,7 +657,7 @@ list_gaps() {
 	esac
 	report_missing "^.It Cm $2 Specifies " "$2" "what it does"
 	report_missing '[Ss]tock (server|client|OpenSSH|sender|\.Xr)|is not Hayate' "$2" "the effect with a stock peer"
-	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion|Transfer|Early)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
+	grep -qE '\.Cm (Ha|Window|None|MaxRate|Cipher|Congestion|Transfer|Early)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
 	    echo "$2: another keyword"
 }
 
@@ -673,7 +677,7 @@ list_gaps() {
 		diff table <(comm -13 stock.$side ours.$side)
 	done
 	# the defaults of the page are those of the table: see lacks
-	[ "$(list_rows | wc -l)" = "$(list_keywords | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|HOSTS|NAME)$')" ]
+	[ "$(list_rows | wc -l)" = "$(list_keywords | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|DELAY|LIMIT|AUTO_FLAG|HOSTS|NAME)$')" ]
 }
 
 @test "each manual entry has purpose, values and units, default, interplay, and the effect with a stock peer" {

@@ -16,7 +16,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # list_options: prints name and sides of our own keywords
 list_options() {
-	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), .*/\1 \2/p' \
+	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|DELAY\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), .*/\1 \2/p' \
 	    "$TOP/common/hayopt.c"
 }
 
@@ -111,7 +111,7 @@ list_groff_warnings() {
 		case $name in Window*Max) want="by memory" ;; esac
 		case $want in
 		*[!0-9]*|'') ;;
-		?)	;;
+		?|???)	;;
 		*)	want=$((want / 1048576))M ;;
 		esac
 		grep -qE "^ *$name +$want " text || { echo "$name $want"; false; }

@@ -39,6 +39,7 @@
 #include "early-servers.h"
 #include "gcm-hook.h"
 #include "guess-hook.h"
+#include "happy-eyes-hook.h"
 #include "hayopt.h"
 #include "kexguess.h"
 #include "kexguess-hook.h"
@@ -730,8 +731,10 @@ guess_connect(struct ssh *ssh, const char *host, const char *host_arg,
 	    login_cache_load_host(name, port, &e) == 0 &&
 	    keypair_is_slow(e.kex);
 	free(name);
+	happy_eyes_begin(addrs);
 	r = ssh_connect(ssh, host, host_arg, addrs, addr, port, attempts,
 	    timeout_ms, keep_alive);
+	happy_eyes_end(r, addr);
 	/* A proxy has only begun to connect. */
 	if (r == 0 && is_costly && options.proxy_command != NULL)
 		keypair_prepare();
@@ -775,6 +778,12 @@ guess_timeout_connect(int sock, const struct sockaddr *addr, socklen_t len,
 {
 	int r;
 
+	if (happy_eyes_is_on()) {
+		happy_eyes_start(sock, addr, len, timeout_ms);
+		if (is_costly)
+			keypair_prepare();
+		return happy_eyes_wait_for(sock, timeout_ms);
+	}
 	if (!is_costly)
 		return timeout_connect(sock, addr, len, timeout_ms);
 	if ((r = begin_connect(sock, addr, len)) == 0 || errno != EINPROGRESS)

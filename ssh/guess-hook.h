@@ -84,7 +84,8 @@ void	guess_dispatch_run(struct ssh *, int mode, volatile sig_atomic_t *done);
 /*
  * In place of ssh_connect() in ssh.c, and of timeout_connect() in sshconnect.c.
  * If the last exchange with this server needed a key pair that takes long to
- * make, it is made while TCP or a proxy connects. They return as upstream's.
+ * make, it is made while TCP or a proxy connects. With HappyEyes several
+ * addresses are tried at a time (happy-eyes-hook.h). They return as upstream's.
  */
 int	guess_connect(struct ssh *, const char *host, const char *host_arg,
     struct addrinfo *, struct sockaddr_storage *, u_short port, int attempts,

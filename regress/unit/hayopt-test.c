@@ -11,8 +11,8 @@
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. The output is the
  * messages in brackets and the effective values, "hayate tuning max memory
- * [enabled] [switch] [cc NAME] [rate N] [early|late] [quiet] [at HOSTS]".
- * "pass" stands for an unknown keyword.
+ * [enabled] [switch] [cc NAME] [rate N] [happy MS] [early|late] [quiet]
+ * [at HOSTS]". "pass" stands for an unknown keyword.
  *
  * Prints the cases that fail and a count; exits with 1 if there was one.
  */
@@ -40,6 +40,8 @@
 
 #define HOSTS	": none, all, or names of 1 to 7 hosts are allowed, with " \
 	"commas between them and no spaces] "
+
+#define DELAYS	": a number from 0 to 60000 is allowed, in milliseconds] "
 
 #define LESS	": no channel gets more than WindowMemoryMax] "
 
@@ -303,6 +305,20 @@ static const struct {
 	{ C, "g NoneMacEnabled maybe",
 	    "[NoneMacEnabled \"maybe\": yes or no is allowed] " DEF },
 
+	{ C, "g HappyEyes maybe",
+	    "[HappyEyes \"maybe\": yes or no is allowed] " DEF },
+	{ C, "g HappyEyes yes", DEF " happy 250" },
+	{ C, "g HappyEyes yes;g HappyDelay 0;g HappyDelay 1",
+	    DEF " happy 0" },
+	{ C, "g HappyDelay 60000;g happyeyes TRUE", DEF " happy 60000" },
+	{ C, "g Hayate no;g HappyEyes yes", "no no 67108864 268435456" },
+	{ C, "g HappyDelay 60001", "[HappyDelay \"60001\"" DELAYS DEF },
+	{ C, "g HappyDelay auto", "[HappyDelay \"auto\"" DELAYS DEF },
+	{ C, "g HappyDelay 1K", "[HappyDelay \"1K\"" DELAYS DEF },
+	{ C, "g HappyDelay -1", "[HappyDelay \"-1\"" DELAYS DEF },
+	{ C, "x HappyDelay 2s", "[HappyDelay \"2s\"" DELAYS DEF },
+	{ S, "g HappyEyes yes", "pass " DEF },
+
 	{ C, "g MetricsPath /x/y",
 	    "[MetricsPath ignored: not supported] " DEF },
 	{ S, "g MetricsPath /x/y", "pass " DEF },
@@ -456,6 +472,11 @@ run(int side, const char *in, const char *out)
 		    (unsigned long long)o->max_rate);
 		add(end);
 	}
+	if (o->happy_eyes) {
+		snprintf(end, sizeof(end), "happy %llu",
+		    (unsigned long long)o->happy_delay);
+		add(end);
+	}
 	if (o->early_login == HAYOPT_EARLY_YES)
 		add("early");
 	if (o->early_login == HAYOPT_EARLY_NO && side == C && o->hayate)
@@ -482,7 +503,8 @@ dump(int side)
 {
 	const char *want = side == C ?
 	    DUMP " noneswitch no" THREADS " transferstreams 1 "
-	    "transferhosts none earlylogin auto versiondetails yes" :
+	    "transferhosts none earlylogin auto versiondetails yes "
+	    "happyeyes no happydelay 250" :
 	    DUMP THREADS " telllimits yes sessionlog yes versiondetails yes";
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
