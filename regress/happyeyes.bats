@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate unit
+# Needs: hayate stock unit
 # HappyEyes: several addresses of a host are tried at a time (ssh/happy-eyes.h,
 # ssh/happy-eyes-hook.h), over a path of 100 ms. Nobody answers at 10.88.0.0/24 and
 # fd88::/64. The server listens at 10.77.0.2 and fd77::2, but not at 10.77.0.3 and fd77::3.
@@ -41,6 +41,12 @@ set_addresses() {
 	} >config
 	# shellcheck disable=SC2034 # helper.bash uses it
 	IN_CLIENT="ip netns exec lfp-$P-a unshare -m sh $PWD/with-names"
+}
+
+# use_cache: lets log_in and copies use early logins, and a login cache of this test
+use_cache() {
+	use_own_cache
+	sed -i 's/EarlyLogin no/EarlyLogin yes/' config
 }
 
 # log_in [OPTION...]: logs in to many.test, with the seconds in the file "took" and the
@@ -186,6 +192,79 @@ has_connections() { [ "$(count_connections)" = "$1" ]; }
 	cmp data there
 	[ "$(grep -c 'HappyEyes: 10.77.0.2 has answered first' log)" -ge 1 ]
 	fails grep 'timed out' log
+}
+
+@test "another host of --hosts is reached in the same way, and --hosts all has all other addresses" {
+	set_addresses fd88::1 10.77.0.2
+	sshd_up hayate:second
+	echo "fd88::1 second.test" >>names
+	echo "10.77.0.2 second.test" >>names
+	{
+		printf 'Host second.test\n\tHostName second.test\n\tPort %s\n' \
+		    "$(sshd_port second)"
+		cat config
+	} >both
+	head -c 20000000 /dev/urandom >data
+	copy -F both -v "${happy[@]}" -o ConnectTimeout=60 --hosts second.test data \
+	    "many.test:$PWD/there" 2>log
+	cmp data there
+	grep -q 'Connecting to second.test \[fd88::1\]' log
+	[ "$(grep -c 'HappyEyes: 10.77.0.2 has answered first' log)" = 2 ]
+	[ "$(count_logins second)" = 1 ]
+	sshd_down second
+	# The first address wins, although it is not the one that is tried last.
+	set_addresses fd77::2 10.77.0.2
+	copy -F config -v "${happy[@]}" -o HappyDelay=20 --hosts all data \
+	    "many.test:$PWD/there" 2>log
+	cmp data there
+	[ "$(grep -c 'HappyEyes: .* has answered first' log)" = 1 ]
+	grep -q 'HappyEyes: fd77::2 has answered first, other attempts: 1' log
+	[ "$(grep -c 'Connecting to many.test \[10.77.0.2\]' log)" = 2 ]
+}
+
+# count_banners: prints how many connections have sent something to the server
+count_banners() { grep -c 'Remote protocol version' "$(sshd_log hayate)" || :; }
+
+@test "an early login goes to the address that answers, and nothing to the others" {
+	local before
+	set_addresses fd77::2 10.77.0.2
+	use_cache
+	log_in "${KNOWN[@]}"
+	before=$(count_banners)
+	log_in "${KNOWN[@]}" "${happy[@]}" -o HappyDelay=20
+	grep -q 'HappyEyes: fd77::2 has answered first, other attempts: 1' log
+	grep -q 'early login: .*key exchange' log
+	poll 10 has_connections 0
+	[ "$(count_banners)" = $((before + 1)) ]
+	# with a dead address, over several logins
+	set_addresses fd88::1 10.77.0.2
+	use_cache
+	for _ in 1 2 3; do
+		log_in "${KNOWN[@]}" "${happy[@]}" -o HappyDelay=100 -o ConnectTimeout=30
+		grep -q 'early login: .*key exchange' log
+		fails grep 'did not take it' log
+	done
+	[ -s hayate_logins ]
+	fails grep ' plain=\| late=' hayate_logins
+}
+
+@test "a key pair is made once while attempts are pending" {
+	set_addresses fd88::1 fd88::2 10.77.0.2
+	sshd_up stock:older "KexAlgorithms sntrup761x25519-sha512"
+	sed -i "s/Port .*/Port $(sshd_port older)/; s/EarlyLogin no//" config
+	use_own_cache
+	log_in "${KNOWN[@]}" "${happy[@]}" -o HappyDelay=50
+	fails grep 'pair made in advance' log
+	log_in "${KNOWN[@]}" "${happy[@]}" -o HappyDelay=50 -o ConnectTimeout=30
+	grep -q 'HappyEyes: 10.77.0.2 has answered first, other attempts: 2' log
+	[ "$(grep -c 'pair made in advance' log)" = 1 ]
+	check_true "$(cat took) < 10"
+	# nobody answers
+	set_addresses fd88::1 fd88::2
+	sed -i "s/Port .*/Port $(sshd_port older)/; s/EarlyLogin no//" config
+	run -255 log_in "${KNOWN[@]}" "${happy[@]}" -o HappyDelay=50 -o ConnectTimeout=1
+	grep -q 'ssh: connect to host many.test port [0-9]*: Connection timed out' log
+	sshd_down older
 }
 
 @test "a command of ProxyCommand is not concerned" {
