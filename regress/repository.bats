@@ -5,8 +5,7 @@
 #
 # "make repository", with small packages of our names: apt and dnf install and upgrade
 # from it over HTTP, each in a root directory of its own, as CLIENTS says, and refuse
-# what is not signed or not what was signed. regress/packages/repository.bats does the
-# same with the real packages in a Debian.
+# what is not signed or not what was signed.
 
 load helper
 
