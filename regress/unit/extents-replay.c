@@ -24,7 +24,7 @@
  *   seed     of the random numbers
  *
  * A map of the bytes is compared with the extents after each event. A promise
- * of extents.h or tempfile.h that is broken ends the run with its name. The
+ * of extents.h that is broken ends the run with its name. The
  * report: the contiguous end, the bytes behind it that were transferred, the
  * requests that were assigned, and the most bytes that were buffered, and the
  * most buffers.
@@ -37,7 +37,6 @@
 #include <string.h>
 
 #include "extents.h"
-#include "tempfile.h"
 #include "words.h"
 
 #define BYTES	100000
@@ -139,12 +138,12 @@ write_some(const struct extent *r, const unsigned char *p)
 		must(p[i] == byte_at(r->off + i), "bytes are the file's");
 	if (full >= 0 && (uint64_t)full < r->off + r->len) {
 		is_over = 1;
-		inorder_written(&rs, 0);
+		extents_written(&rs, 0);
 		return;
 	}
 	mark_done(r->off, r->len);
 	written += r->len;
-	inorder_written(&rs, 1);
+	extents_written(&rs, 1);
 }
 
 static void
@@ -156,11 +155,11 @@ receive_data(struct extent *r, uint32_t len)
 
 	for (i = 0; i < len; i++)
 		data[i] = byte_at(r->off + i);
-	now = inorder_data(&rs, r, data, len);
+	now = extents_data(&rs, r, data, len);
 	must(now != -1, "memory");
 	if (now == 1)
 		write_some(r, data);
-	while ((r = inorder_next(&rs)) != NULL)
+	while ((r = extents_next_buffered(&rs)) != NULL)
 		write_some(r, r->data);
 }
 

@@ -11,6 +11,12 @@
 #include "extents.h"
 #include "minmax.h"
 
+/*
+ * Data that waits is joined with what precedes it up to this size, in bytes. A
+ * server that sends the shortest of replies leaves one piece for each range.
+ */
+#define APPEND_MAX	(64 * 1024)
+
 void
 extents_begin(struct extents *rs, uint64_t off)
 {
@@ -131,40 +137,6 @@ extents_done(struct extents *rs, struct extent *r, uint32_t len)
 	set_extent_state(rs, r, EXTENT_PENDING);
 }
 
-int
-extents_buffer(struct extents *rs, struct extent *r, unsigned char *data,
-    uint32_t len)
-{
-	if (len < r->len && insert_extent(rs, r, r->off + len, r->len - len) ==
-	    NULL)
-		return -1;
-	rs->moved_end = max_u64(rs->moved_end, r->off + len);
-	r->data = data;
-	/* The sums have its old length. */
-	set_extent_state(rs, r, EXTENT_UNUSED);
-	r->len = len;
-	set_extent_state(rs, r, EXTENT_BUFFERED);
-	return 0;
-}
-
-int
-extents_append(struct extents *rs, struct extent *r, const unsigned char *data,
-    uint32_t len)
-{
-	struct extent *prev = r->prev;
-	unsigned char *all = realloc(prev->data, prev->len + len);
-
-	if (all == NULL)
-		return -1;
-	memcpy(all + prev->len, data, len);
-	prev->data = all;
-	set_extent_state(rs, prev, EXTENT_UNUSED);
-	prev->len += len;
-	set_extent_state(rs, prev, EXTENT_BUFFERED);
-	extents_done(rs, r, len);
-	return 0;
-}
-
 void
 extents_fail(struct extents *rs, struct extent *r)
 {
@@ -185,6 +157,74 @@ extents_end(struct extents *rs, uint64_t off)
 		if (r->state != EXTENT_IN_FLIGHT)
 			drop_extent(rs, r);
 	}
+}
+
+/* Joins "data" with that of the extent before it. */
+static int
+append_data(struct extents *rs, struct extent *r, const unsigned char *data,
+    uint32_t len)
+{
+	struct extent *prev = r->prev;
+	unsigned char *all = realloc(prev->data, prev->len + len);
+
+	if (all == NULL)
+		return -1;
+	memcpy(all + prev->len, data, len);
+	prev->data = all;
+	set_extent_state(rs, prev, EXTENT_UNUSED);
+	prev->len += len;
+	set_extent_state(rs, prev, EXTENT_BUFFERED);
+	extents_done(rs, r, len);
+	return 0;
+}
+
+int
+extents_data(struct extents *rs, struct extent *r, const unsigned char *data,
+    uint32_t len)
+{
+	unsigned char *copy = NULL;
+	int is_next = r == rs->first;
+
+	rs->moved_end = max_u64(rs->moved_end, r->off + len);
+	if (r->off >= rs->end) {
+		extents_fail(rs, r);
+		return 0;
+	}
+	if (!is_next && r->prev->state == EXTENT_BUFFERED &&
+	    r->prev->off + r->prev->len == r->off && r->prev->len < APPEND_MAX)
+		return append_data(rs, r, data, len);
+	if (!is_next && (copy = malloc(len)) == NULL)
+		return -1;
+	if (len < r->len && insert_extent(rs, r, r->off + len, r->len - len) ==
+	    NULL) {
+		free(copy);
+		return -1;
+	}
+	if (copy != NULL)
+		memcpy(copy, data, len);
+	r->data = copy;
+	/* The sums have its old length. */
+	set_extent_state(rs, r, EXTENT_UNUSED);
+	r->len = len;
+	set_extent_state(rs, r, EXTENT_BUFFERED);
+	return is_next;
+}
+
+struct extent *
+extents_next_buffered(const struct extents *rs)
+{
+	struct extent *r = rs->first;
+
+	return r != NULL && r->state == EXTENT_BUFFERED ? r : NULL;
+}
+
+void
+extents_written(struct extents *rs, int ok)
+{
+	if (ok)
+		extents_done(rs, rs->first, rs->first->len);
+	else
+		extents_end(rs, rs->first->off);
 }
 
 void

@@ -18,8 +18,8 @@
  * is forgotten.
  *
  * The first extent needs no memory of its own, so a small file allocates none.
- * The caller reads the fields and changes none. No I/O, no clock, no upstream
- * header. Not thread safe.
+ * The caller reads the fields, changes none, and bounds what is buffered. No
+ * I/O, no clock, no upstream header. Not thread safe.
  */
 
 #ifndef HAYATE_EXTENTS_H
@@ -80,27 +80,31 @@ void	extents_sent(struct extents *, struct extent *, uint64_t off,
 /* The first "len" bytes of the extent are done. The rest is pending. */
 void	extents_done(struct extents *, struct extent *, uint32_t len);
 
-/*
- * The first "len" bytes of the extent are buffered; the rest is pending. "data"
- * is allocated, and freed with the extent; NULL if the caller writes the bytes
- * at once. Returns 0, or -1 if out of memory: "data" is the caller's then.
- */
-int	extents_buffer(struct extents *, struct extent *, unsigned char *data,
-    uint32_t len);
-
-/*
- * Appends a copy of "data" to the extent before this one, which must be
- * buffered and adjacent. The rest is pending. Returns 0, or -1 if out of
- * memory.
- */
-int extents_append(struct extents *, struct extent *, const unsigned char *data,
-    uint32_t len);
-
 /* Nothing of the extent will come, nor anything behind its offset. */
 void	extents_fail(struct extents *, struct extent *);
 
 /* Nothing will come from "off" on. */
 void	extents_end(struct extents *, uint64_t off);
+
+/*
+ * A file that is downloaded is written in order, so it never has a hole,
+ * whatever is interrupted, and a copy of it can be resumed. The first "len"
+ * bytes of an extent have arrived; the rest of it is pending. Returns 1 if the
+ * caller has to write them now, at "off" of the extent, and then calls
+ * extents_written(); 0 if a copy of them waits until all before it is written,
+ * or they are of no use; -1 if out of memory.
+ */
+int	extents_data(struct extents *, struct extent *,
+    const unsigned char *data, uint32_t len);
+
+/*
+ * Returns the first extent if its data waits: write it, and call
+ * extents_written(). NULL: there is none.
+ */
+struct extent *extents_next_buffered(const struct extents *);
+
+/* The first extent was written. If not "ok", nothing behind it will be. */
+void	extents_written(struct extents *, int ok);
 
 /* The connection is lost: its extents in flight are pending again. */
 void	extents_requeue(struct extents *, unsigned int conn);

@@ -6,63 +6,10 @@
 /* See tempfile.h for the idea. */
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "extents.h"
 #include "minmax.h"
 #include "stale-temp.h"
 #include "tempfile.h"
-
-/*
- * A piece that waits is joined with the next one up to this size, in bytes. A
- * server that sends the shortest of replies leaves one piece for each range.
- */
-#define APPEND_MAX	(64 * 1024)
-
-int
-inorder_data(struct extents *rs, struct extent *r, const unsigned char *data,
-    uint32_t len)
-{
-	unsigned char *copy = NULL;
-	int is_next = r == rs->first;
-
-	if (r->off >= rs->end) {
-		rs->moved_end = max_u64(rs->moved_end, r->off + len);
-		extents_fail(rs, r);
-		return 0;
-	}
-	if (!is_next && r->prev->state == EXTENT_BUFFERED &&
-	    r->prev->off + r->prev->len == r->off && r->prev->len < APPEND_MAX)
-		return extents_append(rs, r, data, len);
-	if (!is_next) {
-		if ((copy = malloc(len)) == NULL)
-			return -1;
-		memcpy(copy, data, len);
-	}
-	if (extents_buffer(rs, r, copy, len) == 0)
-		return is_next;
-	free(copy);
-	return -1;
-}
-
-struct extent *
-inorder_next(const struct extents *rs)
-{
-	struct extent *r = rs->first;
-
-	return r != NULL && r->state == EXTENT_BUFFERED ? r : NULL;
-}
-
-void
-inorder_written(struct extents *rs, int ok)
-{
-	if (ok)
-		extents_done(rs, rs->first, rs->first->len);
-	else
-		extents_end(rs, rs->first->off);
-}
-
-/* A file that is uploaded */
 
 /* Bytes of one copy-data request: the server is busy for some 10 ms. */
 #define COPY_UNIT	(32 * 1024 * 1024)

@@ -4,13 +4,7 @@
  */
 
 /*
- * tempfile: by which rule the bytes of a file appear under its name.
- *
- * A file that is downloaded is written in order. What comes early waits in
- * memory until all before it is written, so the file never has a hole, whatever
- * is interrupted, and a copy of it can be resumed. What lies behind an error,
- * or behind the end, is not written. The caller bounds what waits: extents.h
- * counts it.
+ * tempfile: by which rule the bytes of an upload appear under its name.
  *
  * A file that is uploaded grows under its name, in order, over one connection.
  * No byte is written behind a hole there. Before it is opened, its name, the
@@ -57,29 +51,6 @@
 #include <stdint.h>
 
 struct stale_temp_file;
-struct extent;
-struct extents;
-
-/* A file that is downloaded */
-
-/*
- * The first "len" bytes of an extent have arrived. Returns 1 if the caller has
- * to write them now, at "off" of the extent, and then calls inorder_written();
- * 0 if they wait or are of no use; -1 if out of memory.
- */
-int inorder_data(struct extents *, struct extent *, const unsigned char *data,
-    uint32_t len);
-
-/*
- * Returns the extent that has waited and can be written now; inorder_written()
- * follows. NULL: none.
- */
-struct extent *inorder_next(const struct extents *);
-
-/* The first extent was written. If not "ok", nothing behind it will be. */
-void	inorder_written(struct extents *, int ok);
-
-/* A file that is uploaded */
 
 enum tempfile_op {
 	/* Before the file is open: attributes of what has its name, of */

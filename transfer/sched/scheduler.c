@@ -507,7 +507,7 @@ sched_data_in(struct sched *s, uint32_t id, const unsigned char *data,
 	if (len == 0 || len > q->len)
 		return 0;		/* sched_reply() says so. */
 	q->extent = NULL;
-	if ((now = inorder_data(&q->entry->extents, r, data, len)) == -1)
+	if ((now = extents_data(&q->entry->extents, r, data, len)) == -1)
 		return -1;
 	return set_bytes(s, q->entry, now ? r : NULL, data, w);
 }
@@ -518,8 +518,8 @@ sched_data_written(struct sched *s, struct sched_entry *j, int ok,
 {
 	struct extent *r;
 
-	inorder_written(&j->extents, ok);
-	r = inorder_next(&j->extents);
+	extents_written(&j->extents, ok);
+	r = extents_next_buffered(&j->extents);
 	return set_bytes(s, j, r, r == NULL ? NULL : r->data, w);
 }
 
