@@ -181,16 +181,15 @@ make_temp(unsigned int n, int is_staging)
 }
 
 static int
-lstat_stale(unsigned int n)
+lstat_stale(unsigned int n, struct tempfile_reply *said)
 {
-	struct stale_temp_file f = { .is = STALE_TEMP_FILE, .size = 1000,
-	    .owner = (conf.foreign >> n & 1) + 1,
+	said->file = (struct stale_temp_file){ .is = STALE_TEMP_FILE,
+	    .size = 1000, .owner = (conf.foreign >> n & 1) + 1,
 	    .mtime = conf.alive >> n & 1 ? step : 5 };
 
 	if ((stale_names >> n & 1) == 0)
 		return 0;
 	found_names |= 1L << n;
-	tempfile_found_stale(l, n, &f);
 	return 1;
 }
 
@@ -207,23 +206,17 @@ rename_temp(void)
 }
 
 static int
-lstat_name(enum tempfile_op op)
+lstat_name(enum tempfile_op op, struct tempfile_reply *said)
 {
-	int is_there = op == TEMPFILE_LSTAT_TEMP ? temp.is_there &&
-	    !conf.stolen : named.is_there || is_other;
-
-	if (is_there)
-		tempfile_saw_name(l, op, op == TEMPFILE_LSTAT_TEMP ?
-		    !conf.swapped : !is_other);
-	return is_there;
+	said->confirmed = op == TEMPFILE_LSTAT_TEMP ? !conf.swapped : !is_other;
+	return op == TEMPFILE_LSTAT_TEMP ? temp.is_there && !conf.stolen :
+	    named.is_there || is_other;
 }
 
 /* Returns 1 if it succeeds. */
 static int
-serve(const struct tempfile_request *a)
+serve(const struct tempfile_request *a, struct tempfile_reply *said)
 {
-	uint64_t cursor = rs.cursor, size = (uint64_t)conf.size * PIECE;
-
 	if (conf.fail >> a->op & 1 && !(a->op == TEMPFILE_LSTAT_TARGET &&
 	    named.is_there))
 		return 0;
@@ -231,21 +224,23 @@ serve(const struct tempfile_request *a)
 	case TEMPFILE_LSTAT_TARGET:
 		return named.is_there;
 	case TEMPFILE_LSTAT_DIR:
-		tempfile_set_dir_safe(l, !conf.unsafe);
+		said->confirmed = !conf.unsafe;
 		break;
 	case TEMPFILE_FSTAT_OLD:
-		tempfile_set_old(l, 1, (uint64_t)named.size * PIECE);
-		tempfile_set_owner(l, 1);
+		said->confirmed = said->has_owner = 1;
+		said->file.owner = 1;
+		said->file.size = (uint64_t)named.size * PIECE;
 		break;
 	case TEMPFILE_SET_TAG:
 		is_tagged = !conf.untagged;
 		break;
 	case TEMPFILE_FSTAT_TAG:
-		tempfile_set_tagged(l, is_tagged);
-		tempfile_set_owner(l, 1);
+		said->confirmed = is_tagged;
+		said->has_owner = 1;
+		said->file.owner = 1;
 		break;
 	case TEMPFILE_LSTAT_STALE:
-		return lstat_stale(a->number);
+		return lstat_stale(a->number, said);
 	case TEMPFILE_REMOVE_STALE:
 		must((conf.alive >> a->number & 1) == 0 &&
 		    (stale_names >> a->number & 1) == 1,
@@ -257,14 +252,13 @@ serve(const struct tempfile_request *a)
 	case TEMPFILE_OPEN_STAGING:
 		return make_temp(a->number, 1);
 	case TEMPFILE_STATVFS:
-		tempfile_set_free_space(l, (uint64_t)conf.space * PIECE,
-		    size - (cursor < size ? cursor : size));
+		said->free_space = (uint64_t)conf.space * PIECE;
 		break;
 	case TEMPFILE_COPY_BACK:
 		return copy_data(a);
 	case TEMPFILE_LSTAT_TEMP:
 	case TEMPFILE_LSTAT_RENAMED:
-		return lstat_name(a->op);
+		return lstat_name(a->op, said);
 	case TEMPFILE_SETSIZE:
 		must(!conf.stolen || named.is_there,
 		    "another copy's file is not truncated");
@@ -327,14 +321,16 @@ static void
 serve_oldest(void)
 {
 	struct tempfile_request a = queue[0];
+	struct tempfile_reply said = { 0 };
 	struct tempfile_now now;
-	int ok = serve(&a);
+
+	said.ok = serve(&a, &said);
 
 	memmove(queue, queue + 1, --nqueue * sizeof(*queue));
 	if (a.op != TEMPFILE_COPY_BACK)
 		check_named();
 	now = now_of();
-	nreported += tempfile_reply(l, &a, ok, &now);
+	nreported += tempfile_reply(l, &now, &a, &said);
 }
 
 static void

@@ -311,41 +311,22 @@ rename_temp(void)
 }
 
 static int
-lstat_name(struct sched_entry *j, enum op op)
+lstat_name(enum op op, struct tempfile_reply *said)
 {
-	if (op == LSTAT_TEMP ? conf.stolen || temp == NULL :
-	    named == NULL && !is_other)
-		return 0;
-	tempfile_saw_name(sched_info(j).tempfile, op == LSTAT_TEMP ?
-	    TEMPFILE_LSTAT_TEMP : TEMPFILE_LSTAT_RENAMED,
-	    op == LSTAT_TEMP || !is_other);
-	return 1;
-}
-
-/* Attributes of a handle */
-static void
-fstat_handle(struct sched_entry *j, enum op op)
-{
-	if (op == FSTAT_OLD)
-		tempfile_set_old(sched_info(j).tempfile_requester,
-		    !conf.special,
-		    named->size * (uint64_t)KIB);
-	else
-		tempfile_set_tagged(sched_info(j).tempfile, is_tagged);
-	tempfile_set_owner(sched_info(j).tempfile_requester, 1);
+	said->confirmed = op == LSTAT_TEMP || !is_other;
+	return op == LSTAT_TEMP ? !conf.stolen && temp != NULL :
+	    named != NULL || is_other;
 }
 
 static int
-lstat_stale_name(struct sched_entry *j, unsigned int n)
+lstat_stale_name(unsigned int n, struct tempfile_reply *said)
 {
-	struct stale_temp_file f = { .is = STALE_TEMP_FILE,
+	said->file = (struct stale_temp_file){ .is = STALE_TEMP_FILE,
 	    .owner = conf.stranger >> n & 1 ? 2 : 1, .size = 1000,
 	    .mtime = conf.alive >> n & 1 ? rounds : 5 };
-
 	if ((stale_names >> n & 1) == 0)
 		return 0;
 	found_names |= 1L << n;
-	tempfile_found_stale(sched_info(j).tempfile_requester, n, &f);
 	return 1;
 }
 
@@ -364,7 +345,7 @@ remove_stale_name(unsigned int n)
 
 /* Returns 1 if the request succeeds. */
 static int
-serve(const struct sched_action *a)
+serve(const struct sched_action *a, struct tempfile_reply *said)
 {
 	enum op op = op_of(a);
 
@@ -379,15 +360,18 @@ serve(const struct sched_action *a)
 	case LSTAT_TARGET:
 		return named != NULL || conf.special || is_other;
 	case LSTAT_DIR:
-		tempfile_set_dir_safe(sched_info(a->entry).tempfile_requester,
-		    !conf.unsafe);
+		said->confirmed = !conf.unsafe;
 		return 1;
 	case SET_TAG:
 		is_tagged = !conf.untagged;
 		return 1;
 	case FSTAT_OLD:
 	case FSTAT_TAG:
-		fstat_handle(a->entry, op);
+		said->confirmed = op == FSTAT_OLD ? !conf.special : is_tagged;
+		said->file.size = op == FSTAT_OLD ? named->size *
+		    (uint64_t)KIB : 0;
+		said->file.owner = 1;
+		said->has_owner = 1;
 		return 1;
 	case FSTAT_IDENTITY:
 		return !conf.swapped;
@@ -398,12 +382,12 @@ serve(const struct sched_action *a)
 			sim_truncate(named, 0);
 		return 1;
 	case LSTAT_STALE:
-		return lstat_stale_name(a->entry, a->temp_request.number);
+		return lstat_stale_name(a->temp_request.number, said);
 	case REMOVE_STALE:
 		return remove_stale_name(a->temp_request.number);
 	case LSTAT_TEMP:
 	case LSTAT_RENAMED:
-		return lstat_name(a->entry, op);
+		return lstat_name(op, said);
 	case RENAME:
 		return rename_temp();
 	case OPEN_STAGING:
@@ -418,6 +402,9 @@ serve(const struct sched_action *a)
 		return 1;
 	case WRITE:
 		fill(target(a), a->at / KIB, a->len / KIB);
+		return 1;
+	case STATVFS:
+		said->free_space = conf.space * (uint64_t)KIB;
 		return 1;
 	case COPY_BACK:
 		return copy_data(a);
@@ -457,7 +444,7 @@ reply(const struct sched_action *a)
 	if (sched_find(s, a->id, &found) != 0 || found.op != a->op ||
 	    found.conn != a->conn)
 		broken("a request is forgotten");
-	ok = serve(a);
+	ok = serve(a, &told_reply.temp);
 	if (names_own_temp(op) && a->op == OP_TEMPFILE &&
 	    a->temp_request.number != own_number)
 		broken("a name that is not ours is used");
@@ -465,8 +452,6 @@ reply(const struct sched_action *a)
 		broken("a helper writes to a different file");
 	if (op != WRITE && op != COPY_BACK)
 		check_named();
-	if (ok && op == STATVFS)
-		told_reply.free_space = conf.space * (uint64_t)KIB;
 	told_reply.result = ok ? RESULT_OK : RESULT_FAILED;
 	r = sched_reply(s, a->id, &told_reply);
 	if (r == -1)
@@ -528,7 +513,7 @@ begin(struct sched_entry *j)
 static void
 check_leftover(const struct sched_action *a)
 {
-	struct tempfile *l = sched_info(a->entry).tempfile;
+	const struct tempfile *l = sched_info(a->entry).tempfile;
 	enum tempfile_leftover is = l == NULL ? TEMPFILE_LEAVES_NOTHING :
 	    tempfile_leftover(l);
 

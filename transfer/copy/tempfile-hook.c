@@ -25,7 +25,6 @@
 #include "op-table.h"
 #include "rendezvous.h"
 #include "server-hook.h"
-#include "stale-temp.h"
 #include "temp-name-hook.h"
 #include "tempfile.h"
 #include "tempfile-hook.h"
@@ -161,7 +160,7 @@ send_lstat_dir(struct request *r)
 static const struct handle *
 tagged_handle(struct file *file, const struct sched_action *a)
 {
-	return tempfile_has_staging(sched_info(a->entry).tempfile_requester) ?
+	return tempfile_has_staging(sched_info(a->entry).tempfile) ?
 	    &file->dest_handle : file_handle_for(file, 0);
 }
 
@@ -250,58 +249,57 @@ dir_is_safe(const Attrib *dir)
 	    (dir->perm & (S_IWGRP | S_IWOTH)) == 0);
 }
 
-/* The temporary file, as its handle has it */
-static void
-note_temp_attrs(struct file *file, struct tempfile *temp, const Attrib *now)
-{
-	int is_marked = (now->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
-	    now->atime == file->temp_tag;
-
-	file->temp_attrs = *now;
-	if (is_marked && now->mtime != file->temp_tag)
-		file->clock_offset = (int64_t)now->mtime - time(NULL);
-	tempfile_set_tagged(temp, is_marked && tempfile_is_same(file, now));
-}
-
 static void
 take_dir(struct request *r)
 {
 	Attrib now;
 
 	file_parse_attrs(r, &now);
-	tempfile_set_dir_safe(sched_info(r->a.entry).tempfile_requester,
-	    dir_is_safe(&now));
+	r->said.temp.confirmed = dir_is_safe(&now);
 }
 
 static void
 take_stale(struct request *r)
 {
-	struct stale_temp_file stale;
 	Attrib now;
 
 	file_parse_attrs(r, &now);
-	stale = temp_name_stale_file(&now);
-	tempfile_found_stale(sched_info(r->a.entry).tempfile_requester,
-	    r->a.temp_request.number, &stale);
+	r->said.temp.file = temp_name_stale_file(&now);
 }
 
-/* The file that is open, or the temporary one with its time */
+/* The file that is open, as the server or its handle has it */
 static void
-take_fstat(struct request *r)
+parse_fstat(struct request *r, Attrib *now)
 {
-	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
+	file_parse_attrs(r, now);
+	r->said.temp.file = temp_name_stale_file(now);
+	r->said.temp.has_owner = (now->flags & SSH2_FILEXFER_ATTR_UIDGID) != 0;
+}
+
+static void
+take_fstat_old(struct request *r)
+{
 	Attrib now;
 
-	file_parse_attrs(r, &now);
-	if (r->a.temp_request.op == TEMPFILE_FSTAT_TAG)
-		note_temp_attrs(r->file, temp, &now);
-	else
-		tempfile_set_old(temp,
-		    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-		    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-		    S_ISREG(now.perm), now.size);
-	if ((now.flags & SSH2_FILEXFER_ATTR_UIDGID) != 0)
-		tempfile_set_owner(temp, now.uid);
+	parse_fstat(r, &now);
+	r->said.temp.confirmed =
+	    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && S_ISREG(now.perm);
+}
+
+static void
+take_fstat_tag(struct request *r)
+{
+	struct file *file = r->file;
+	Attrib *now = &file->temp_attrs;
+	int is_tagged;
+
+	parse_fstat(r, now);
+	is_tagged = (now->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
+	    now->atime == file->temp_tag;
+	if (is_tagged && now->mtime != file->temp_tag)
+		file->clock_offset = (int64_t)now->mtime - time(NULL);
+	r->said.temp.confirmed = is_tagged && tempfile_is_same(file, now);
 }
 
 /* What has the temporary name, or the name: is it the file? */
@@ -309,30 +307,26 @@ static void
 take_name(struct request *r)
 {
 	struct file *file = r->file;
-	struct tempfile *temp = sched_info(r->a.entry).tempfile_requester;
 	Attrib now;
-	int is_same;
 
 	file_parse_attrs(r, &now);
-	is_same = tempfile_is_same(file, &now);
-	if (!is_same && (op_info_of(&r->a)->temp_name ||
-	    tempfile_is_renamed(temp)))
+	r->said.temp.confirmed = tempfile_is_same(file, &now);
+	if (r->said.temp.confirmed)
+		return;
+	if (op_info_of(&r->a)->temp_name ||
+	    tempfile_is_renamed(sched_info(r->a.entry).tempfile))
 		file_error(file, "\"%s\" is not the file that was uploaded",
 		    file_path_of(r));
-	else if (!is_same)
+	else
 		file_error(file, "\"%s\" was created by another program during "
 		    "the upload", file->dst);
-	tempfile_saw_name(temp, r->a.temp_request.op, is_same);
 }
 
 static void
 take_statvfs(struct request *r)
 {
-	uint64_t space;
-
-	stream_check_reply(r->t->stream, reply_get_free_space(r->m, &space),
-	    "statvfs");
-	r->said.free_space = MINIMUM(space, UINT64_MAX - 1);
+	stream_check_reply(r->t->stream, reply_get_free_space(r->m,
+	    &r->said.temp.free_space), "statvfs");
 }
 
 static void
@@ -350,11 +344,11 @@ const struct op_handler tempfile_handlers[] = {
 	[TEMPFILE_LSTAT_DIR] = { send_lstat_dir, take_dir },
 	[TEMPFILE_LSTAT_STALE] = { send_stale, take_stale },
 	[TEMPFILE_REMOVE_STALE] = { send_stale },
-	[TEMPFILE_FSTAT_OLD] = { file_send, take_fstat },
+	[TEMPFILE_FSTAT_OLD] = { file_send, take_fstat_old },
 
 	[TEMPFILE_OPEN_STAGING] = { send_open_staging, file_take_handle },
 	[TEMPFILE_SET_TAG] = { send_set_tag },
-	[TEMPFILE_FSTAT_TAG] = { send_fstat_tag, take_fstat },
+	[TEMPFILE_FSTAT_TAG] = { send_fstat_tag, take_fstat_tag },
 	[TEMPFILE_STATVFS] = { send_statvfs, take_statvfs },
 	[TEMPFILE_COPY_BACK] = { send_copy_back },
 

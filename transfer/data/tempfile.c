@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "minmax.h"
-#include "stale-temp.h"
 #include "tempfile.h"
 
 /* Bytes of one copy-data request: the server is busy for some 10 ms. */
@@ -378,6 +377,14 @@ tempfile_reverts(struct tempfile *l, const struct tempfile_now *now)
 	return 1;
 }
 
+/* Something that was sent is not known to have arrived. */
+static int
+has_hole(const struct tempfile *l, const struct tempfile_now *now)
+{
+	return l->failed || now->failed || tempfile_copied_bytes(l,
+	    now->contiguous_end) < now->highest_sent;
+}
+
 /*
  * Only a file that is known to be cut gets its name. One that has lost its
  * temporary name belongs to another copy, and is left as it is. An old file
@@ -387,12 +394,10 @@ static int
 truncate_stage(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	int has_hole = l->failed || now->failed ||
-	    tempfile_copied_bytes(l, now->contiguous_end) < now->highest_sent;
 	int is_touched = !now->stopped || now->highest_sent > 0;
 	int is_hidden = l->data_place == IN_TEMP;
 
-	if ((!has_hole && (!l->conf.in_place || !is_touched || is_hidden)) ||
+	if ((!has_hole(l, now) && (!l->conf.in_place || !is_touched || is_hidden)) ||
 	    (now->restart && is_hidden)) {
 		begin_stage(l, STAGE_RENAME);
 		return 0;
@@ -541,158 +546,205 @@ may_have_old_tail(const struct tempfile *l, const struct tempfile_now *now)
 	    l->old_size > tempfile_copied_bytes(l, now->contiguous_end));
 }
 
-/* Returns 1 if the error is to be reported. */
+/*
+ * What follows a reply, by operation. Each returns 1 if an error is to be
+ * reported.
+ */
+struct answer {
+	const struct tempfile_request *request;
+	const struct tempfile_reply *reply;
+	const struct tempfile_now *now;
+	int ok;
+};
+
 static int
-handle_error(struct tempfile *l, const struct tempfile_request *a,
-    const struct tempfile_now *now)
+is_reported(struct tempfile *l, const struct answer *a)
 {
-	static const struct stale_temp_file none = { .is = STALE_TEMP_ABSENT };
-
-	switch (a->op) {
-	case TEMPFILE_FSTAT_OLD:
-	case TEMPFILE_OPEN_STAGING:
-		l->never_striped = 1;
-		l->staging_state = STAGING_NONE;
-		return 0;
-	case TEMPFILE_LSTAT_STALE:
-		stale_temp_found(&l->stale, a->number, &none);
-		return 0;
-	case TEMPFILE_FSTAT_TAG:
-		l->is_tagged = 0;
-		return 0;
-	case TEMPFILE_LSTAT_TARGET:	/* what they say remains unknown */
-	case TEMPFILE_LSTAT_DIR:
-	case TEMPFILE_SET_TAG:
-	case TEMPFILE_STATVFS:
-	case TEMPFILE_REMOVE_STALE:
-	case TEMPFILE_CLOSE_STAGING:
-		return 0;
-	case TEMPFILE_LSTAT_TEMP:
-		l->temp_seen = NAME_ABSENT;
-		l->temp_name_lost = 1;
-		l->truncate_failed |= l->stage == STAGE_TRUNCATE;
-		return 1;
-	case TEMPFILE_LSTAT_RENAMED:
-		l->target_seen = NAME_ABSENT;
-		return ++l->target_lstats > 1;
-	case TEMPFILE_COPY_BACK:
-		/* The staging file took the space: the file goes on alone. */
-		l->copy_failed = l->reverting = 1;
-		return 0;
-	case TEMPFILE_SETSIZE:
-		l->truncate_failed = l->failed || now->failed ||
-		    tempfile_copied_bytes(l, now->contiguous_end) <
-		    now->highest_sent;
-		l->old_tail_remains = !l->truncate_failed &&
-		    may_have_old_tail(l, now);
-		return 1;
-	case TEMPFILE_RENAME:
-	case TEMPFILE_FSETSTAT:
-	case TEMPFILE_REMOVE:
-	case TEMPFILE_REMOVE_STAGING:
-		return 1;
-	default:
-		l->failed = 1;
-		return 1;
-	}
+	(void)l;
+	return !a->ok;
 }
 
-static void
-handle_success(struct tempfile *l, const struct tempfile_request *a,
-    const struct tempfile_now *now)
+static int
+on_lstat_target(struct tempfile *l, const struct answer *a)
 {
-	switch (a->op) {
-	case TEMPFILE_LSTAT_TARGET:
-		l->target_exists = 1;
-		break;
-	case TEMPFILE_OPEN_STAGING:
-		l->staging_state = STAGING_CHECKING_SPACE;
-		l->has_staging = 1;
-		break;
-	case TEMPFILE_REMOVE_STAGING:
-		l->has_staging = 0;
-		break;
-	case TEMPFILE_COPY_BACK:
-		l->copied_end = a->len == 0 ? now->contiguous_end :
-		    a->off + a->len - COPY_CHUNK;
-		break;
-	case TEMPFILE_RENAME:
-		l->is_renamed = 1;
-		l->has_temp = 0;
-		break;
-	case TEMPFILE_REMOVE:
-		l->has_temp = 0;
-		break;
-	default:
-		break;
-	}
-}
-
-int
-tempfile_reply(struct tempfile *l, const struct tempfile_request *a, int ok,
-    const struct tempfile_now *now)
-{
-	l->copy_in_flight &= a->op != TEMPFILE_COPY_BACK;
-	if (!ok)
-		return handle_error(l, a, now);
-	handle_success(l, a, now);
+	l->target_exists = a->ok;
 	return 0;
 }
 
-void
-tempfile_set_dir_safe(struct tempfile *l, int is_safe)
+static int
+on_lstat_dir(struct tempfile *l, const struct answer *a)
 {
-	l->dir_is_safe = is_safe;
+	l->dir_is_safe = a->ok && a->reply->confirmed;
+	return 0;
 }
 
-void
-tempfile_found_stale(struct tempfile *l, unsigned int number,
-    const struct stale_temp_file *f)
+static int
+on_lstat_stale(struct tempfile *l, const struct answer *a)
 {
-	stale_temp_found(&l->stale, number, f);
+	static const struct stale_temp_file none = { .is = STALE_TEMP_ABSENT };
+
+	stale_temp_found(&l->stale, a->request->number, a->ok ?
+	    &a->reply->file : &none);
+	return 0;
 }
 
-void
-tempfile_set_old(struct tempfile *l, int is_regular, uint64_t size)
+/* The owner of another program's file says nothing of us. */
+static void
+note_owner(struct tempfile *l, const struct answer *a)
 {
-	l->old_size_known = 1;
-	l->old_size = size;
-	l->is_special = !is_regular;
-	l->never_striped |= !is_regular;
+	if (a->ok && a->reply->has_owner &&
+	    (!l->is_old || l->has_staging || l->dir_is_safe))
+		stale_temp_set_owner(&l->stale, a->reply->file.owner);
 }
 
-void
-tempfile_set_tagged(struct tempfile *l, int is_marked)
+static int
+on_fstat_old(struct tempfile *l, const struct answer *a)
 {
-	l->is_tagged = is_marked;
-}
-
-void
-tempfile_set_owner(struct tempfile *l, uint32_t owner)
-{
-	if (!l->is_old || l->has_staging || l->dir_is_safe)
-		stale_temp_set_owner(&l->stale, owner);
-}
-
-void
-tempfile_saw_name(struct tempfile *l, enum tempfile_op op, int is_same)
-{
-	if (op == TEMPFILE_LSTAT_RENAMED)
-		l->target_seen = is_same ? NAME_SAME : NAME_OTHER;
-	else {
-		l->temp_seen = is_same ? NAME_SAME : NAME_OTHER;
-		l->temp_name_lost |= !is_same;
-		l->has_temp &= is_same;
-		l->truncate_failed |= !is_same && l->stage == STAGE_TRUNCATE;
+	l->never_striped |= !a->ok || !a->reply->confirmed;
+	if (a->ok) {
+		l->old_size_known = 1;
+		l->old_size = a->reply->file.size;
+		l->is_special = !a->reply->confirmed;
 	}
+	note_owner(l, a);
+	return 0;
+}
+
+static int
+on_open_staging(struct tempfile *l, const struct answer *a)
+{
+	l->never_striped |= !a->ok;
+	l->staging_state = a->ok ? STAGING_CHECKING_SPACE : STAGING_NONE;
+	l->has_staging = a->ok;
+	return 0;
+}
+
+static int
+on_fstat_tag(struct tempfile *l, const struct answer *a)
+{
+	l->is_tagged = a->ok && a->reply->confirmed;
+	note_owner(l, a);
+	return 0;
 }
 
 /* The rest goes into the staging file, and what is new of it into the file. */
-void
-tempfile_set_free_space(struct tempfile *l, uint64_t available, uint64_t rest)
+static int
+on_statvfs(struct tempfile *l, const struct answer *a)
 {
-	l->has_space = available >= rest + l->conf.size -
-	    min_u64(l->conf.size, l->old_size);
+	const uint64_t size = l->conf.size;
+
+	l->has_space = a->ok && a->reply->free_space >= size -
+	    min_u64(size, a->now->cursor) + size - min_u64(size, l->old_size);
+	return 0;
+}
+
+/* If it failed, the staging file took the space: the file goes on alone. */
+static int
+on_copy_back(struct tempfile *l, const struct answer *a)
+{
+	const struct tempfile_request *r = a->request;
+
+	l->copy_in_flight = 0;
+	l->reverting |= !a->ok;
+	l->copy_failed |= !a->ok;
+	if (a->ok)
+		l->copied_end = r->len == 0 ? a->now->contiguous_end :
+		    r->off + r->len - COPY_CHUNK;
+	return 0;
+}
+
+static enum name_seen
+name_in(const struct answer *a)
+{
+	return !a->ok ? NAME_ABSENT : a->reply->confirmed ? NAME_SAME :
+	    NAME_OTHER;
+}
+
+static int
+on_lstat_temp(struct tempfile *l, const struct answer *a)
+{
+	l->temp_seen = name_in(a);
+	l->has_temp &= l->temp_seen != NAME_OTHER;
+	l->temp_name_lost |= l->temp_seen != NAME_SAME;
+	l->truncate_failed |= l->temp_seen != NAME_SAME && l->stage ==
+	    STAGE_TRUNCATE;
+	return !a->ok;
+}
+
+static int
+on_lstat_renamed(struct tempfile *l, const struct answer *a)
+{
+	l->target_seen = name_in(a);
+	return !a->ok && ++l->target_lstats > 1;
+}
+
+static int
+on_setsize(struct tempfile *l, const struct answer *a)
+{
+	if (a->ok)
+		return 0;
+	l->truncate_failed = has_hole(l, a->now);
+	l->old_tail_remains = !l->truncate_failed &&
+	    may_have_old_tail(l, a->now);
+	return 1;
+}
+
+static int
+on_rename(struct tempfile *l, const struct answer *a)
+{
+	l->is_renamed = a->ok;
+	l->has_temp &= !a->ok;
+	return !a->ok;
+}
+
+static int
+on_remove(struct tempfile *l, const struct answer *a)
+{
+	l->has_temp &= !a->ok;
+	return !a->ok;
+}
+
+static int
+on_remove_staging(struct tempfile *l, const struct answer *a)
+{
+	l->has_staging &= !a->ok;
+	return !a->ok;
+}
+
+static int
+on_close(struct tempfile *l, const struct answer *a)
+{
+	l->failed |= !a->ok;
+	return !a->ok;
+}
+
+int
+tempfile_reply(struct tempfile *l, const struct tempfile_now *now,
+    const struct tempfile_request *request, const struct tempfile_reply *reply)
+{
+	/* After the other requests nothing follows. */
+	static int (*const handlers[])(struct tempfile *,
+	    const struct answer *) = {
+		[TEMPFILE_LSTAT_TARGET] = on_lstat_target,
+		[TEMPFILE_LSTAT_DIR] = on_lstat_dir,
+		[TEMPFILE_LSTAT_STALE] = on_lstat_stale,
+		[TEMPFILE_FSTAT_OLD] = on_fstat_old,
+		[TEMPFILE_OPEN_STAGING] = on_open_staging,
+		[TEMPFILE_FSTAT_TAG] = on_fstat_tag,
+		[TEMPFILE_STATVFS] = on_statvfs,
+		[TEMPFILE_COPY_BACK] = on_copy_back,
+		[TEMPFILE_LSTAT_TEMP] = on_lstat_temp,
+		[TEMPFILE_SETSIZE] = on_setsize,
+		[TEMPFILE_RENAME] = on_rename,
+		[TEMPFILE_LSTAT_RENAMED] = on_lstat_renamed,
+		[TEMPFILE_FSETSTAT] = is_reported,
+		[TEMPFILE_REMOVE_STAGING] = on_remove_staging,
+		[TEMPFILE_CLOSE] = on_close,
+		[TEMPFILE_REMOVE] = on_remove,
+	};
+	const struct answer a = { request, reply, now, reply->ok };
+
+	return handlers[request->op] != NULL ? handlers[request->op](l, &a) : 0;
 }
 
 /* What is asked about it */

@@ -50,7 +50,8 @@
 
 #include <stdint.h>
 
-struct stale_temp_file;
+#include "stale-temp.h"
+
 
 enum tempfile_op {
 	/* Before the file is open: attributes of what has its name, of */
@@ -148,24 +149,26 @@ int	tempfile_has_ended(const struct tempfile *);
 int	tempfile_reverts(struct tempfile *, const struct tempfile_now *);
 
 /*
- * A reply has arrived. Returns 1 if the error is to be told to the user.
- * The functions behind it come before, with what a reply that is no error says:
- * bytes. What is no regular file is left alone. "is_marked": the file has the
- * time that was set. "is_same": it is the file of the handle. An owner is that
- * of the file that LOOK or KNOW is about. One that was there may be of another
- * user, and counts only where nobody else may write in the directory.
+ * All that a reply says. A file, or an owner, that the server does not tell is
+ * left out: 0. An owner counts if the file is ours, or nobody else may write in
+ * the directory.
  */
-int tempfile_reply(struct tempfile *, const struct tempfile_request *, int ok,
-    const struct tempfile_now *);
-void	tempfile_set_dir_safe(struct tempfile *, int is_safe);
-void	tempfile_set_old(struct tempfile *, int is_regular, uint64_t size);
-void	tempfile_found_stale(struct tempfile *, unsigned int number,
-    const struct stale_temp_file *);
-void	tempfile_set_tagged(struct tempfile *, int is_marked);
-void	tempfile_set_owner(struct tempfile *, uint32_t owner);
-void	tempfile_saw_name(struct tempfile *, enum tempfile_op, int is_same);
-void	tempfile_set_free_space(struct tempfile *, uint64_t available,
-    uint64_t rest);
+struct tempfile_reply {
+	int	 ok;		/* it is no error; else nothing else counts */
+	/*
+	 * Is it so? LSTAT_DIR: nobody else may give names there. FSTAT_OLD: it
+	 * is a regular file. FSTAT_TAG: it has the time that was set.
+	 * LSTAT_TEMP, LSTAT_RENAMED: it is the file of the handle.
+	 */
+	int	 confirmed;
+	int	 has_owner;			/* FSTAT_*: "file" has it */
+	struct stale_temp_file file;	/* LSTAT_STALE; FSTAT_OLD: its size */
+	uint64_t free_space;			/* STATVFS: bytes */
+};
+
+/* Returns 1 if it is an error that the user has to be told. */
+int	tempfile_reply(struct tempfile *, const struct tempfile_now *,
+    const struct tempfile_request *, const struct tempfile_reply *);
 
 /*
  * Where the byte "off" is written: returns 1 if into the staging file, and sets

@@ -271,14 +271,11 @@ struct sched_reply {
 	int	 possible_source;
 	/* OP_READBACK_READ: the two files differ, and no more is read */
 	int	 readback_differs;
-	/*
-	 * TEMPFILE_STATVFS: bytes free in the file system of the staging file
-	 */
-	uint64_t free_space;
+	struct tempfile_reply temp;	/* OP_TEMPFILE; without "ok" */
 };
 
 #define SCHED_REPLY_INIT { .result = RESULT_OK, .kind = KIND_LINK, \
-    .old_size = UINT64_MAX, .free_space = UINT64_MAX }
+    .old_size = UINT64_MAX }
 
 struct sched_conf {
 	int put;	/* to the server */

@@ -567,15 +567,10 @@ on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 	return 0;
 }
 
-static int
-on_tempfile(struct sched *s, struct sched_entry *j,
-    const struct sched_request *r)
-{
-	return tempfile_sched_reply(s, j, &r->temp_request,
-	    r->result == RESULT_OK);
-}
-
-/* Those of a verification have their own, in verify-sched.c. */
+/*
+ * Those of a verification and of a temporary file have their own, in
+ * verify-sched.c and tempfile-sched.c.
+ */
 static reply_handler *const handlers[] = {
 	[OP_STAT] = on_stat,
 	[OP_STAT_DEST] = on_stat_dest,
@@ -610,7 +605,6 @@ static reply_handler *const handlers[] = {
 	[OP_HELPER_CLOSE] = on_helper,
 	[OP_REOPEN] = on_reopen,
 	[OP_SAMPLE_REOPENED] = on_reopen,
-	[OP_TEMPFILE] = on_tempfile,
 };
 
 /*
@@ -642,9 +636,6 @@ note_reply(struct sched *s, struct sched_entry *j,
 	}
 	if (reply->readback_differs)
 		j->verify->readback_stop = 1;
-	if (reply->free_space != UINT64_MAX && has_tempfile(j))
-		tempfile_set_free_space(j->temp->file, reply->free_space,
-		    unmoved_bytes(j));
 	return 0;
 }
 
@@ -664,6 +655,8 @@ sched_take_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 	if (op_info(r.op)->verifies)
 		return verify_sched_reply(s, place, reply->result, reply->len);
 	sched_request_retire(s, place);
+	if (r.temp_request.op != 0)
+		return tempfile_sched_reply(s, r.entry, &r.temp_request, reply);
 	r.result = reply->result;
 	return handlers[r.op](s, r.entry, &r);
 }

@@ -581,8 +581,7 @@ sched_info(const struct sched_entry *j)
 	    .verify_request_lost = j->verify != NULL && j->verify->request_lost,
 	    .readback_len = j->verify == NULL ? 0 :
 	    extents_contiguous_end(&j->extents) - j->verify->readback_start,
-	    .tempfile = has_tempfile(j) ? j->temp->file : NULL,
-	    .tempfile_requester = j->temp != NULL ? j->temp->file : NULL };
+	    .tempfile = has_tempfile(j) ? j->temp->file : NULL };
 }
 
 struct sched_stats

@@ -107,9 +107,7 @@ struct sched_info {
 	/* the server of a lost connection may still write to the target */
 	int	 unconfirmed_writes;
 	/* owned by the scheduler; NULL: one connection writes the target */
-	struct tempfile *tempfile;
-	/* what OP_TEMPFILE is about: this, or one that removes stale files */
-	struct tempfile *tempfile_requester;
+	const struct tempfile *tempfile;
 };
 
 /* What a caller may know of the scheduler */

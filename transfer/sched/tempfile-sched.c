@@ -64,12 +64,6 @@ tempfile_sched_drop(struct sched *s, struct sched_entry *j)
 	j->temp = NULL;
 }
 
-struct tempfile *
-tempfile_sched_requester(const struct sched_entry *j)
-{
-	return j->temp != NULL ? j->temp->file : NULL;
-}
-
 void
 tempfile_sched_note_write_error(struct sched_entry *j)
 {
@@ -298,15 +292,17 @@ tempfile_sched_locate_write(const struct sched_entry *j, struct sched_action *a)
 
 int
 tempfile_sched_reply(struct sched *s, struct sched_entry *j,
-    const struct tempfile_request *l, int ok)
+    const struct tempfile_request *l, const struct sched_reply *reply)
 {
-	struct tempfile *temp = tempfile_sched_requester(j);
+	struct tempfile *temp = j->temp->file;
+	struct tempfile_reply said = reply->temp;
 	struct tempfile_now now;
 	int told;
 
 	j->temp->in_flight--;
 	now = state_now(s, j);
-	told = tempfile_reply(temp, l, ok, &now);
+	said.ok = reply->result == RESULT_OK;
+	told = tempfile_reply(temp, &now, l, &said);
 	if (tempfile_truncate_failed(temp) && !j->restart.open_trunc) {
 		if (s->interrupted)
 			raise_outcome(j, OUTCOME_FAILED);
@@ -316,5 +312,5 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 	}
 	if (is_open(j) && !data_is_done(j))
 		seq_continue(s, j);
-	return !ok && !told;
+	return !said.ok && !told;
 }

@@ -52,9 +52,6 @@ void	tempfile_sched_drop(struct sched *, struct sched_entry *);
 int	tempfile_sched_precedes(struct sched *, struct sched_entry *);
 int	tempfile_sched_opened(struct sched *, struct sched_entry *, int ok);
 
-/* What has sent OP_TEMPFILE, of either kind */
-struct tempfile *tempfile_sched_requester(const struct sched_entry *);
-
 /* The next request of a temporary file: 1; 0: none now; -1: out of memory */
 int	tempfile_sched_next(struct sched *, struct sched_action *);
 
@@ -73,6 +70,6 @@ void	tempfile_sched_locate_write(const struct sched_entry *,
 
 /* A reply to OP_TEMPFILE: returns 1 if nothing is to be said. */
 int	tempfile_sched_reply(struct sched *, struct sched_entry *,
-    const struct tempfile_request *, int ok);
+    const struct tempfile_request *, const struct sched_reply *);
 
 #endif /* HAYATE_TEMPFILE_SCHED_H */
