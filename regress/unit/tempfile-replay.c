@@ -290,13 +290,14 @@ static int
 is_over(void)
 {
 	return (eof && rs.npending == 0) || stopped || failed ||
-	    tempfile_is_reverting(l);
+	    tempfile_info(l).is_reverting;
 }
 
 static struct tempfile_now
-now_of(void)
+now_of(enum tempfile_phase phase)
 {
-	return (struct tempfile_now){ .us = (uint64_t)step * 10000,
+	return (struct tempfile_now){ .phase = phase,
+	    .us = (uint64_t)step * 10000,
 	    .contiguous_end = extents_contiguous_end(&rs), .cursor = rs.cursor,
 	    .highest_sent = sent, .in_flight = (unsigned int)nqueue,
 	    .no_more_data = is_over(), .stopped = stopped, .failed = failed,
@@ -329,7 +330,7 @@ serve_oldest(void)
 	memmove(queue, queue + 1, --nqueue * sizeof(*queue));
 	if (a.op != TEMPFILE_COPY_BACK)
 		check_named();
-	now = now_of();
+	now = now_of(TEMPFILE_WAITS);
 	nreported += tempfile_reply(l, &now, &a, &said);
 }
 
@@ -352,7 +353,7 @@ static void
 write_one(void)
 {
 	struct extent *r = rs.first;
-	unsigned int n = tempfile_may_stripe(l) ?
+	unsigned int n = tempfile_info(l).may_stripe ?
 	    (unsigned int)rand() % rs.nin_flight : 0;
 	uint64_t at;
 	int in_staging;
@@ -365,10 +366,10 @@ write_one(void)
 		in_staging = tempfile_locate_write(l, r->off, &at);
 	}
 	if (++nwrites == conf.write) {
+		must(tempfile_write_failed(l, r->off) == in_staging,
+		    "only a staging file is given up");
 		extents_fail(&rs, r);
 		is_torn |= !in_staging && named.is_there;
-		if (in_staging)
-			tempfile_staging_failed(l);
 		failed |= !in_staging;
 		return;
 	}
@@ -383,11 +384,11 @@ write_one(void)
 static int
 step_data(void)
 {
-	struct tempfile_now now = now_of();
+	struct tempfile_now now = now_of(TEMPFILE_MOVES);
 	struct tempfile_request a;
 	int may_assign;
 
-	if (tempfile_ask_during_data(l, &now, &a) == 1) {
+	if (tempfile_next(l, &now, &a) == 1) {
 		send(&a);
 		return 1;
 	}
@@ -407,20 +408,19 @@ step_data(void)
 static int
 step_end(void)
 {
-	struct tempfile_now now = now_of();
-	uint64_t copied = tempfile_copied_bytes(l, now.contiguous_end);
-	struct tempfile_request a;
+	struct tempfile_now now = now_of(TEMPFILE_ENDS);
+	struct tempfile_request a = { 0 };
 
-	if (tempfile_ask_at_end(l, &now, &a) == 1)
-		send(&a);
-	else if (tempfile_reverts(l, &now)) {
+	if (tempfile_next(l, &now, &a) == 0) {
+		if (nqueue > 0)
+			serve_oldest();
+	} else if (a.op == TEMPFILE_CONTINUE) {
 		extents_clear(&rs);
-		extents_begin(&rs, copied);
+		extents_begin(&rs, a.off);
 		eof = 0;
-		return 0;
-	} else if (nqueue > 0)
-		serve_oldest();
-	return !tempfile_has_ended(l);
+	} else if (a.op != TEMPFILE_END)
+		send(&a);
+	return a.op != TEMPFILE_CONTINUE && a.op != TEMPFILE_END;
 }
 
 static void
@@ -441,45 +441,33 @@ print(const char *name, const struct content *f)
 }
 
 /* The requests before OPEN are answered in order, at once. */
-static enum tempfile_open_mode
-choose_open_mode(void)
-{
-	struct tempfile_now now = now_of();
-	struct tempfile_request a;
-	enum tempfile_open_mode mode;
-
-	while ((mode = tempfile_decide_open(l, &now)) == TEMPFILE_UNDECIDED) {
-		if (tempfile_ask_before_open(l, &now, &a) == 1)
-			send(&a);
-		else if (nqueue > 0)
-			serve_oldest();
-		now = now_of();
-	}
-	return mode;
-}
-
 static void
 open_file(void)
 {
-	enum tempfile_open_mode mode = choose_open_mode();
-	unsigned int n;
-	int ok;
+	struct tempfile_reply said = { 0 };
+	struct tempfile_request a;
+	struct tempfile_now now;
 
-	do {
-		(void)tempfile_open_mode(l, &n);
-		must(mode != TEMPFILE_OPEN_TEMP || conf.conns_wanted,
-		    "a temporary file is for several connections");
-		ok = mode == TEMPFILE_OPEN_TEMP ? (conf.fail & 1) == 0 &&
-		    make_temp(n, 0) : mode != TEMPFILE_OPEN_NEW ||
-		    !named.is_there;
-		if (mode == TEMPFILE_OPEN_OLD)
-			break;
-		must(tempfile_opened(l, ok) == !ok,
-		    "a failed OPEN is retried");
-		mode = tempfile_open_mode(l, &n);
-	} while (!ok);
-	named.is_there |= mode != TEMPFILE_OPEN_TEMP;
-	is_open = 1;
+	while (!is_open) {
+		now = now_of(TEMPFILE_BEGINS);
+		if (tempfile_next(l, &now, &a) == 0) {
+			must(nqueue > 0, "a file is opened");
+			serve_oldest();
+		} else if (a.op < TEMPFILE_OPEN_TEMP)
+			send(&a);
+		else if (a.op == TEMPFILE_OPEN_OLD)
+			is_open = named.is_there = 1;
+		else {
+			must(a.op != TEMPFILE_OPEN_TEMP || conf.conns_wanted,
+			    "a temporary file is for several connections");
+			said.ok = a.op == TEMPFILE_OPEN_TEMP ?
+			    (conf.fail & 1) == 0 && make_temp(a.number, 0) :
+			    !named.is_there;
+			tempfile_reply(l, &now, &a, &said);
+			is_open = said.ok;
+			named.is_there |= said.ok && a.op == TEMPFILE_OPEN_NEW;
+		}
+	}
 }
 
 static void
@@ -522,26 +510,28 @@ put(void)
 		is_other |= step == conf.made && !named.is_there;
 		if (is_moving)
 			is_moving = step_data();
-		else if ((r = step_end()) == 0 && !tempfile_has_ended(l))
+		else if ((r = step_end()) == 0 && tempfile_info(l).state !=
+		    TEMPFILE_ENDED)
 			is_moving = r = 1;
-		was_striped |= tempfile_may_stripe(l);
+		was_striped |= tempfile_info(l).may_stripe;
 	}
 	must(nqueue == 0 && rs.nin_flight == 0,
 	    "nothing is in flight at the end");
-	must((tempfile_leftover(l) == TEMPFILE_LEAVES_TEMP) ==
+	must((tempfile_info(l).leftover == TEMPFILE_LEAVES_TEMP) ==
 	    (!named.is_there && temp.is_there && !conf.stolen &&
 	    !conf.swapped && (conf.fail >> TEMPFILE_LSTAT_TEMP & 1) == 0),
 	    "a temporary file is reported");
-	must(!is_other || tempfile_has_failed(l),
+	must(!is_other || tempfile_info(l).has_failed,
 	    "another program's file is no success");
-	must((tempfile_leftover(l) == TEMPFILE_LEAVES_STAGING) ==
+	must((tempfile_info(l).leftover == TEMPFILE_LEAVES_STAGING) ==
 	    (named.is_there && temp.is_there), "a staging file is reported");
 	print("name", &named);
 	print("temp", &temp);
 	printf("requests=%ld reported=%ld striped=%d failed=%d restart=%d "
 	    "stale=%ld\n",
-	    nrequests, nreported, was_striped, tempfile_has_failed(l) || failed,
-	    tempfile_wants_restart(l) || tempfile_truncate_failed(l),
+	    nrequests, nreported, was_striped,
+	    tempfile_info(l).has_failed || failed,
+	    tempfile_info(l).must_restart || tempfile_info(l).not_truncated,
 	    stale_names);
 	extents_clear(&rs);
 	tempfile_free(l);

@@ -287,11 +287,11 @@ make_temp(unsigned int n, int is_staging)
 static int
 open_new(const struct sched_action *a)
 {
-	unsigned int n;
+	const struct tempfile_info info =
+	    tempfile_info(sched_info(a->entry).tempfile);
 
-	if (tempfile_open_mode(sched_info(a->entry).tempfile, &n) ==
-	    TEMPFILE_OPEN_TEMP)
-		return make_temp(n, 0);
+	if (info.open == TEMPFILE_OPEN_TEMP)
+		return make_temp(info.number, 0);
 	if (named != NULL || conf.special || is_other)
 		return 0;
 	named = file_new(0);
@@ -514,8 +514,7 @@ static void
 check_leftover(const struct sched_action *a)
 {
 	const struct tempfile *l = sched_info(a->entry).tempfile;
-	enum tempfile_leftover is = l == NULL ? TEMPFILE_LEAVES_NOTHING :
-	    tempfile_leftover(l);
+	enum tempfile_leftover is = tempfile_info(l).leftover;
 
 	contiguous = l == NULL ? a->off : tempfile_copied_bytes(l, a->off);
 	has_failed = sched_info(a->entry).has_failed;

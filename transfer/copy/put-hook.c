@@ -166,13 +166,12 @@ static void
 send_open_excl(struct request *r)
 {
 	struct file *file = r->file;
-	const struct tempfile *temp = sched_info(r->a.entry).tempfile;
-	unsigned int number;
-	int is_temp = temp != NULL && tempfile_open_mode(temp, &number) ==
-	    TEMPFILE_OPEN_TEMP;
+	const struct tempfile_info info =
+	    tempfile_info(sched_info(r->a.entry).tempfile);
+	int is_temp = info.open == TEMPFILE_OPEN_TEMP;
 
 	if (is_temp)
-		temp_name_set_number(file->temp_name, number);
+		temp_name_set_number(file->temp_name, info.number);
 	file_send_open(r, is_temp ? file->temp_name : file->dst,
 	    SSH2_FXF_WRITE | SSH2_FXF_CREAT | SSH2_FXF_EXCL, &file->a);
 }

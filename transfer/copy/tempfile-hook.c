@@ -160,7 +160,7 @@ send_lstat_dir(struct request *r)
 static const struct handle *
 tagged_handle(struct file *file, const struct sched_action *a)
 {
-	return tempfile_has_staging(sched_info(a->entry).tempfile) ?
+	return tempfile_info(sched_info(a->entry).tempfile).has_staging ?
 	    &file->dest_handle : file_handle_for(file, 0);
 }
 
@@ -314,7 +314,7 @@ take_name(struct request *r)
 	if (r->said.temp.confirmed)
 		return;
 	if (op_info_of(&r->a)->temp_name ||
-	    tempfile_is_renamed(sched_info(r->a.entry).tempfile))
+	    tempfile_info(sched_info(r->a.entry).tempfile).is_renamed)
 		file_error(file, "\"%s\" is not the file that was uploaded",
 		    file_path_of(r));
 	else
@@ -372,8 +372,7 @@ tempfile_describe_leftover(const struct file *file, const struct sched_entry *j)
 {
 	char *text = NULL;
 
-	switch (sched_info(j).tempfile == NULL ? TEMPFILE_LEAVES_NOTHING :
-	    tempfile_leftover(sched_info(j).tempfile)) {
+	switch (tempfile_info(sched_info(j).tempfile).leftover) {
 	case TEMPFILE_LEAVES_TEMP:
 		xasprintf(&text, "partial upload of \"%s\" remains in \"%s\"",
 		    file->dst, file->temp_name);

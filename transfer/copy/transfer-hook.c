@@ -181,8 +181,6 @@ static void
 reset_for_restart(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
-	const struct tempfile *temp = sched_info(a->entry).tempfile;
-
 	debug2_f("restarting \"%s\", with at most %u files in flight",
 	    file->src, sched_stats(t->sched).limit);
 	file->losses += sched_info(a->entry).restarts_after_loss;
@@ -192,7 +190,8 @@ reset_for_restart(struct transfer *t, struct file *file,
 	file->status = file->dest_status = SSH2_FX_OK;
 	file->failed = file->write_errno = 0;
 	file->seen_attrs.flags = 0;
-	file->never_striped |= temp != NULL && tempfile_wants_restart(temp);
+	file->never_striped |=
+	    tempfile_info(sched_info(a->entry).tempfile).must_restart;
 	free(file->temp_name);
 	file->temp_name = NULL;
 	file->is_complete = file->no_truncate = file->truncate_late =

@@ -19,38 +19,32 @@
  */
 #define COPY_CHUNK	(64 * 1024)
 
-/* Where data goes */
-enum parent_dir { IN_PLACE, IN_TEMP, IN_STAGING };
-
-/* How far the end is */
-enum temp_stage { STAGE_COPY_BACK, STAGE_TRUNCATE, STAGE_RENAME,
-    STAGE_CHECK_NAME, STAGE_REMOVE_STALE, STAGE_ENDED };
+/* Where data goes: the staging file is used only in the last state. */
+enum data_place { IN_PLACE, IN_TEMP, STAGING_OPENING, STAGING_CHECKING,
+    STAGING_DECIDING, STAGING_REMOVING, IN_STAGING };
 
 /* What was seen under a name */
 enum name_seen { NAME_UNSEEN, NAME_ABSENT, NAME_OTHER, NAME_SAME };
 
 struct tempfile {
 	struct tempfile_conf conf;
+	enum tempfile_state state;
+	unsigned int step;		/* in the state */
 	struct stale_temp stale;	/* what is under temporary names */
 	int	 names_looked_up;		/* at all of them */
 	/* nothing of others is left over */
 	int	 removal_begun, removal_done;
 	unsigned int number;		/* of our temporary name */
-	unsigned int nasked;		/* before it is open */
 	int	 target_exists, dir_is_safe; /* the file, the directory, then */
-	enum tempfile_open_mode open_mode;
-	enum parent_dir data_place;
+	enum tempfile_op open;		/* TEMPFILE_OPEN_*; 0: undecided */
+	enum data_place place;
 	int	 is_old, is_special, fstat_sent, old_size_known;
 	int	 never_striped;			/* more than one connection */
 	/* requests that tell the temporary file */
 	unsigned int tag_requests;
 	int	 is_tagged;		/* it has the time */
 	int	 has_space;
-	enum { STAGING_NONE, STAGING_OPENING, STAGING_CHECKING_SPACE,
-	    STAGING_DECIDING, STAGING_CLOSING } staging_state;
 	int	 copy_in_flight;
-	enum temp_stage stage;
-	unsigned int step;		/* of the stage */
 	int reverting, failed, truncate_failed, copy_failed, old_tail_remains,
 	    restart;
 	int	 temp_name_lost;		/* the temporary name */
@@ -72,10 +66,10 @@ tempfile_new(const struct tempfile_conf *conf)
 	l->conf = *conf;
 	stale_temp_begin(&l->stale);
 	if (conf->only_removes_stale) {
-		l->open_mode = TEMPFILE_OPEN_OLD;
+		l->open = TEMPFILE_OPEN_OLD;
 		l->never_striped = 1;
 		l->is_old = 1;		/* It may be. */
-		l->stage = STAGE_REMOVE_STALE;
+		l->state = TEMPFILE_MOVING;
 	}
 	return l;
 }
@@ -89,23 +83,36 @@ tempfile_free(struct tempfile *l)
 uint64_t
 tempfile_copied_bytes(const struct tempfile *l, uint64_t contiguous_end)
 {
-	return l->data_place == IN_STAGING && contiguous_end >=
+	return l->place == IN_STAGING && contiguous_end >=
 	    l->staging_start ? l->copied_end : contiguous_end;
 }
 
 int
 tempfile_locate_write(const struct tempfile *l, uint64_t off, uint64_t *at)
 {
-	int second = l->data_place == IN_STAGING && off >= l->staging_start;
+	int second = l->place == IN_STAGING && off >= l->staging_start;
 
 	*at = off - (second ? l->staging_start : 0);
 	return second;
 }
 
-void
-tempfile_staging_failed(struct tempfile *l)
+int
+tempfile_write_failed(struct tempfile *l, uint64_t off)
 {
-	l->reverting = 1;
+	uint64_t at;
+	int second = tempfile_locate_write(l, off, &at);
+
+	l->reverting |= second;
+	return second;
+}
+
+/* Returns 0, as nothing is to be asked in the old state. */
+static int
+set_state(struct tempfile *l, enum tempfile_state state)
+{
+	l->state = state;
+	l->step = 0;
+	return 0;
 }
 
 static int
@@ -117,7 +124,7 @@ set_request(const struct tempfile *l, enum tempfile_op op,
 	return 1;
 }
 
-/* Hidden names */
+/* Temporary names */
 
 /* Looks at all names, and later removes what nobody has written to. */
 static int
@@ -162,53 +169,33 @@ choose_free_name(struct tempfile *l, int is_second)
 
 /* Before it is open */
 
-int
-tempfile_ask_before_open(struct tempfile *l, const struct tempfile_now *now,
+static int
+look_up(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->open_mode != TEMPFILE_UNDECIDED || now->stopped)
-		return 0;
-	if (l->nasked < 2)
-		return set_request(l, l->nasked++ == 0 ? TEMPFILE_LSTAT_TARGET :
+	if (!now->stopped && l->step < 2)
+		return set_request(l, l->step++ == 0 ? TEMPFILE_LSTAT_TARGET :
 		    TEMPFILE_LSTAT_DIR, now, a);
-	return search_stale(l, now, a);
-}
-
-enum tempfile_open_mode
-tempfile_decide_open(struct tempfile *l, const struct tempfile_now *now)
-{
+	if (!now->stopped && search_stale(l, now, a) == 1)
+		return 1;
 	if (now->in_flight > 0 || (!l->names_looked_up && !now->stopped))
-		return TEMPFILE_UNDECIDED;
+		return 0;
 	l->never_striped |= !l->dir_is_safe;
-	l->open_mode = l->target_exists ? TEMPFILE_OPEN_OLD :
+	l->open = l->target_exists ? TEMPFILE_OPEN_OLD :
 	    now->conns_wanted && !l->never_striped && !l->conf.is_readonly &&
 	    choose_free_name(l, 0) == 0 ? TEMPFILE_OPEN_TEMP :
 	    TEMPFILE_OPEN_NEW;
-	l->is_old = l->target_exists;
-	return l->open_mode;
+	return set_state(l, TEMPFILE_OPENING);
 }
 
-int
-tempfile_opened(struct tempfile *l, int ok)
+static int
+open_file(struct tempfile *l, const struct tempfile_now *now,
+    struct tempfile_request *a)
 {
-	enum tempfile_open_mode was = l->open_mode;
-
-	if (ok) {
-		l->has_temp = was == TEMPFILE_OPEN_TEMP;
-		l->data_place = l->has_temp ? IN_TEMP : IN_PLACE;
-		return 0;
-	}
-	l->open_mode = was == TEMPFILE_OPEN_TEMP ? TEMPFILE_OPEN_NEW :
-	    TEMPFILE_OPEN_OLD;
-	l->is_old = l->open_mode == TEMPFILE_OPEN_OLD;
-	return l->open_mode != was;
-}
-
-enum tempfile_open_mode
-tempfile_open_mode(const struct tempfile *l, unsigned int *number)
-{
-	*number = l->number;
-	return l->open_mode;
+	l->is_old = l->open == TEMPFILE_OPEN_OLD;
+	if (l->is_old)
+		set_state(l, TEMPFILE_MOVING);
+	return set_request(l, l->open, now, a);
 }
 
 /* While it moves */
@@ -220,7 +207,7 @@ static int
 tag_and_fstat(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->data_place != IN_TEMP || l->tag_requests > 2 ||
+	if (l->place != IN_TEMP || l->tag_requests > 2 ||
 	    (l->tag_requests == 2 && now->contiguous_end == 0))
 		return 0;
 	return set_request(l, l->tag_requests++ == 0 ? TEMPFILE_SET_TAG :
@@ -235,15 +222,15 @@ static int
 begin_staging(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->never_striped || l->staging_state || l->data_place != IN_PLACE ||
-	    !now->helper_idle || !l->old_size_known)
+	if (l->never_striped || l->place != IN_PLACE || !now->helper_idle ||
+	    !l->old_size_known)
 		return 0;
 	if ((now->server_caps & TEMPFILE_HAS_COPY) == 0 ||
 	    choose_free_name(l, 1) == -1) {
 		l->never_striped = 1;
 		return 0;
 	}
-	l->staging_state = STAGING_OPENING;
+	l->place = STAGING_OPENING;
 	return set_request(l, TEMPFILE_OPEN_STAGING, now, a);
 }
 
@@ -252,32 +239,31 @@ static int
 prepare_staging(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	switch (l->staging_state) {
-	case STAGING_CHECKING_SPACE:
+	switch (l->place) {
+	case STAGING_CHECKING:
 		if (now->no_more_data)
 			break;
 		if (l->tag_requests++ < 2)
 			return set_request(l, l->tag_requests == 1 ?
 			    TEMPFILE_SET_TAG : TEMPFILE_FSTAT_TAG, now, a);
-		l->staging_state = STAGING_DECIDING;
+		l->place = STAGING_DECIDING;
 		return set_request(l, TEMPFILE_STATVFS, now, a);
 	case STAGING_DECIDING:
 		if (now->in_flight > 0)
 			return 0;
 		if (now->no_more_data || !l->has_space || !l->is_tagged)
 			break;
-		l->staging_state = STAGING_NONE;
-		l->data_place = IN_STAGING;
+		l->place = IN_STAGING;
 		l->staging_start = l->copied_end = now->cursor;
 		return 0;
-	case STAGING_CLOSING:
-		l->staging_state = STAGING_NONE;
+	case STAGING_REMOVING:
+		l->place = IN_PLACE;
 		return set_request(l, TEMPFILE_REMOVE_STAGING, now, a);
 	default:
 		return 0;
 	}
 	l->never_striped = 1;
-	l->staging_state = STAGING_CLOSING;
+	l->place = STAGING_REMOVING;
 	return set_request(l, TEMPFILE_CLOSE_STAGING, now, a);
 }
 
@@ -291,7 +277,7 @@ copy_acked(struct tempfile *l, uint64_t least, int is_end,
 {
 	uint64_t len = now->contiguous_end - l->copied_end;
 
-	if (l->data_place != IN_STAGING || l->copy_failed ||
+	if (l->place != IN_STAGING || l->copy_failed ||
 	    l->copy_in_flight || now->contiguous_end < l->staging_start || len <
 	    least)
 		return 0;
@@ -305,19 +291,19 @@ copy_acked(struct tempfile *l, uint64_t least, int is_end,
 	return 1;
 }
 
-int
-tempfile_ask_during_data(struct tempfile *l, const struct tempfile_now *now,
+static int
+move(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
 	if (prepare_staging(l, now, a) == 1)
 		return 1;
 	if (now->no_more_data)
 		return 0;
-	if (l->conf.only_removes_stale && l->nasked == 0) {
-		l->nasked = 1;
+	if (l->conf.only_removes_stale && l->step == 0) {
+		l->step = 1;
 		return set_request(l, TEMPFILE_LSTAT_DIR, now, a);
 	}
-	if (l->data_place == IN_PLACE && !l->fstat_sent) {
+	if (l->place == IN_PLACE && !l->fstat_sent) {
 		l->fstat_sent = 1;
 		return set_request(l, TEMPFILE_FSTAT_OLD, now, a);
 	}
@@ -327,13 +313,6 @@ tempfile_ask_during_data(struct tempfile *l, const struct tempfile_now *now,
 
 /* The end */
 
-static void
-begin_stage(struct tempfile *l, enum temp_stage stage)
-{
-	l->stage = stage;
-	l->step = 0;
-}
-
 /*
  * If data is missing behind it, the last chunk is not copied: sftp-server does
  * not report its errors.
@@ -342,10 +321,8 @@ static int
 finish_staging(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->data_place != IN_STAGING) {
-		begin_stage(l, STAGE_TRUNCATE);
-		return 0;
-	}
+	if (l->place != IN_STAGING)
+		return set_state(l, TEMPFILE_TRUNCATING);
 	if (l->step == 0 && copy_acked(l, now->contiguous_end ==
 	    now->highest_sent ? 1 : COPY_CHUNK + 1, 1, now, a) == 1)
 		return 1;
@@ -357,23 +334,18 @@ finish_staging(struct tempfile *l, const struct tempfile_now *now,
 	case 1:
 		return set_request(l, TEMPFILE_REMOVE_STAGING, now, a);
 	default:
-		if (now->in_flight == 0 && (!l->reverting || l->failed ||
-		    now->failed || now->stopped))
-			begin_stage(l, STAGE_TRUNCATE);
-		return 0;
+		break;
 	}
-}
-
-/* The staging file could not be written: the file goes on as it began. */
-int
-tempfile_reverts(struct tempfile *l, const struct tempfile_now *now)
-{
-	if (l->stage != STAGE_COPY_BACK || l->step <= 2 || now->in_flight > 0)
+	if (now->in_flight > 0)
 		return 0;
-	l->data_place = IN_PLACE;
+	if (!l->reverting || l->failed || now->failed || now->stopped)
+		return set_state(l, TEMPFILE_TRUNCATING);
+	/* The staging file could not be written: the file goes on alone. */
+	set_request(l, TEMPFILE_CONTINUE, now, a);
+	l->place = IN_PLACE;
 	l->never_striped = l->fstat_sent = 1;
 	l->reverting = 0;
-	begin_stage(l, STAGE_COPY_BACK);
+	set_state(l, TEMPFILE_MOVING);
 	return 1;
 }
 
@@ -391,17 +363,15 @@ has_hole(const struct tempfile *l, const struct tempfile_now *now)
  * into which nothing was written stays as well.
  */
 static int
-truncate_stage(struct tempfile *l, const struct tempfile_now *now,
+truncate_file(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
 	int is_touched = !now->stopped || now->highest_sent > 0;
-	int is_hidden = l->data_place == IN_TEMP;
+	int is_hidden = l->place == IN_TEMP;
 
-	if ((!has_hole(l, now) && (!l->conf.in_place || !is_touched || is_hidden)) ||
-	    (now->restart && is_hidden)) {
-		begin_stage(l, STAGE_RENAME);
-		return 0;
-	}
+	if (is_hidden ? now->restart || !has_hole(l, now) :
+	    !has_hole(l, now) && (!l->conf.in_place || !is_touched))
+		return set_state(l, TEMPFILE_RENAMING);
 	if (l->step < 2 && is_hidden)
 		return set_request(l, l->step++ == 0 ? TEMPFILE_FSTAT_TAG :
 		    TEMPFILE_LSTAT_TEMP, now, a);
@@ -411,8 +381,7 @@ truncate_stage(struct tempfile *l, const struct tempfile_now *now,
 		l->step = 3;
 		return set_request(l, TEMPFILE_SETSIZE, now, a);
 	}
-	begin_stage(l, STAGE_RENAME);
-	return 0;
+	return set_state(l, TEMPFILE_RENAMING);
 }
 
 /*
@@ -422,45 +391,26 @@ static int
 rename_and_close(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	int is_ours = l->data_place == IN_TEMP && !l->temp_name_lost;
+	static const enum tempfile_op steps[] = { TEMPFILE_FSTAT_TAG,
+	    TEMPFILE_LSTAT_TEMP, TEMPFILE_RENAME, TEMPFILE_LSTAT_RENAMED,
+	    TEMPFILE_FSETSTAT, TEMPFILE_CLOSE };
+	int is_ours = l->place == IN_TEMP && !l->temp_name_lost;
+	int renames = is_ours && !l->truncate_failed && !now->restart;
+	const int is_due[] = { is_ours, is_ours, renames, l->renames,
+	    (l->conf.preserve || l->place == IN_TEMP) && !l->temp_name_lost,
+	    1 };
+	unsigned int i;
 
-	for (;;) {
-		switch (l->step++) {
-		case 0:
-			if (!is_ours)
-				break;
+	while ((i = l->step) < sizeof(steps) / sizeof(*steps)) {
+		l->step++;
+		if (!is_due[i])
+			continue;
+		if (steps[i] == TEMPFILE_FSTAT_TAG)
 			l->temp_seen = NAME_UNSEEN;
-			return set_request(l, TEMPFILE_FSTAT_TAG, now, a);
-		case 1:
-			if (is_ours)
-				return set_request(l, TEMPFILE_LSTAT_TEMP, now,
-				    a);
-			break;
-		case 2:
-			l->renames = is_ours && !l->truncate_failed &&
-			    !now->restart;
-			if (l->renames)
-				return set_request(l, TEMPFILE_RENAME, now, a);
-			break;
-		case 3:
-			if (l->renames)
-				return set_request(l, TEMPFILE_LSTAT_RENAMED,
-				    now, a);
-			break;
-		case 4:
-			if ((l->conf.preserve || l->data_place == IN_TEMP) &&
-			    !l->temp_name_lost)
-				return set_request(l, TEMPFILE_FSETSTAT, now,
-				    a);
-			break;
-		case 5:
-			return set_request(l, TEMPFILE_CLOSE, now, a);
-		default:
-			if (now->in_flight == 0)
-				begin_stage(l, STAGE_CHECK_NAME);
-			return 0;
-		}
+		l->renames |= steps[i] == TEMPFILE_RENAME;
+		return set_request(l, steps[i], now, a);
 	}
+	return now->in_flight > 0 ? 0 : set_state(l, TEMPFILE_CHECKING);
 }
 
 /*
@@ -491,8 +441,7 @@ check_renamed(struct tempfile *l, const struct tempfile_now *now,
 		l->failed |= !l->restart;
 	} else
 		l->failed |= l->temp_name_lost;
-	begin_stage(l, STAGE_REMOVE_STALE);
-	return 0;
+	return set_state(l, TEMPFILE_CLEANING);
 }
 
 /* What was left over is not needed: the file is whole. */
@@ -500,40 +449,54 @@ static int
 remove_stale_last(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (!now->stopped && !now->failed && !tempfile_has_failed(l) &&
-	    !now->restart && !l->restart && l->stale.has_owner) {
+	if (!now->stopped && !now->failed && !now->restart && !l->restart &&
+	    !l->failed && !l->truncate_failed && l->stale.has_owner) {
 		if (search_stale(l, now, a) == 1)
 			return 1;
 		if (!l->removal_done)
 			return 0;
 	}
-	if (now->in_flight == 0)
-		begin_stage(l, STAGE_ENDED);
-	return 0;
+	return now->in_flight > 0 ? 0 : set_state(l, TEMPFILE_ENDED);
 }
 
-int
-tempfile_ask_at_end(struct tempfile *l, const struct tempfile_now *now,
+static int
+end(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	enum temp_stage was;
-	int r;
-
-	do {
-		was = l->stage;
-		r = was == STAGE_COPY_BACK ? finish_staging(l, now, a) : was ==
-		    STAGE_TRUNCATE ? truncate_stage(l, now, a) : was ==
-		    STAGE_RENAME ? rename_and_close(l, now, a) : was ==
-		    STAGE_CHECK_NAME ? check_renamed(l, now, a) : was ==
-		    STAGE_REMOVE_STALE ? remove_stale_last(l, now, a) : 0;
-	} while (r == 0 && l->stage != was);
-	return r;
+	return set_request(l, TEMPFILE_END, now, a);
 }
 
 int
-tempfile_has_ended(const struct tempfile *l)
+tempfile_next(struct tempfile *l, const struct tempfile_now *now,
+    struct tempfile_request *a)
 {
-	return l->stage == STAGE_ENDED;
+	static const struct {
+		enum tempfile_phase phase;
+		int (*next)(struct tempfile *, const struct tempfile_now *,
+		    struct tempfile_request *);
+	} states[] = {
+		[TEMPFILE_LOOKING] = { TEMPFILE_BEGINS, look_up },
+		[TEMPFILE_OPENING] = { TEMPFILE_BEGINS, open_file },
+		[TEMPFILE_MOVING] = { TEMPFILE_MOVES, move },
+		[TEMPFILE_COPYING_BACK] = { TEMPFILE_ENDS, finish_staging },
+		[TEMPFILE_TRUNCATING] = { TEMPFILE_ENDS, truncate_file },
+		[TEMPFILE_RENAMING] = { TEMPFILE_ENDS, rename_and_close },
+		[TEMPFILE_CHECKING] = { TEMPFILE_ENDS, check_renamed },
+		[TEMPFILE_CLEANING] = { TEMPFILE_ENDS, remove_stale_last },
+		[TEMPFILE_ENDED] = { TEMPFILE_ENDS, end },
+	};
+	enum tempfile_state was;
+	int r;
+
+	if (l->state == TEMPFILE_MOVING && now->phase == TEMPFILE_ENDS)
+		set_state(l, l->conf.only_removes_stale ? TEMPFILE_CLEANING :
+		    TEMPFILE_COPYING_BACK);
+	do {
+		was = l->state;
+		r = now->phase != states[was].phase ? 0 :
+		    states[was].next(l, now, a);
+	} while (r == 0 && l->state != was);
+	return r;
 }
 
 /* Replies */
@@ -610,11 +573,24 @@ on_fstat_old(struct tempfile *l, const struct answer *a)
 	return 0;
 }
 
+/* If the name is taken, the file is opened in the next way. */
+static int
+on_open(struct tempfile *l, const struct answer *a)
+{
+	if (!a->ok) {
+		l->open++;
+		return 0;
+	}
+	l->has_temp = l->open == TEMPFILE_OPEN_TEMP;
+	l->place = l->has_temp ? IN_TEMP : IN_PLACE;
+	return set_state(l, TEMPFILE_MOVING);
+}
+
 static int
 on_open_staging(struct tempfile *l, const struct answer *a)
 {
 	l->never_striped |= !a->ok;
-	l->staging_state = a->ok ? STAGING_CHECKING_SPACE : STAGING_NONE;
+	l->place = a->ok ? STAGING_CHECKING : IN_PLACE;
 	l->has_staging = a->ok;
 	return 0;
 }
@@ -666,8 +642,8 @@ on_lstat_temp(struct tempfile *l, const struct answer *a)
 	l->temp_seen = name_in(a);
 	l->has_temp &= l->temp_seen != NAME_OTHER;
 	l->temp_name_lost |= l->temp_seen != NAME_SAME;
-	l->truncate_failed |= l->temp_seen != NAME_SAME && l->stage ==
-	    STAGE_TRUNCATE;
+	l->truncate_failed |= l->temp_seen != NAME_SAME && l->state ==
+	    TEMPFILE_TRUNCATING;
 	return !a->ok;
 }
 
@@ -741,70 +717,37 @@ tempfile_reply(struct tempfile *l, const struct tempfile_now *now,
 		[TEMPFILE_REMOVE_STAGING] = on_remove_staging,
 		[TEMPFILE_CLOSE] = on_close,
 		[TEMPFILE_REMOVE] = on_remove,
+		[TEMPFILE_OPEN_TEMP] = on_open,
+		[TEMPFILE_OPEN_NEW] = on_open,
 	};
 	const struct answer a = { request, reply, now, reply->ok };
 
 	return handlers[request->op] != NULL ? handlers[request->op](l, &a) : 0;
 }
 
-/* What is asked about it */
-
-int
-tempfile_may_stripe(const struct tempfile *l)
-{
-	return l->data_place != IN_PLACE && l->is_tagged;
-}
-
-int
-tempfile_has_staging(const struct tempfile *l)
-{
-	return l->has_staging;
-}
-
-int
-tempfile_is_reverting(const struct tempfile *l)
-{
-	return l->reverting;
-}
-
-int
-tempfile_has_failed(const struct tempfile *l)
-{
-	return l->failed || l->truncate_failed;
-}
-
-int
-tempfile_wants_restart(const struct tempfile *l)
-{
-	return l->restart;
-}
-
-int
-tempfile_truncate_failed(const struct tempfile *l)
-{
-	return l->old_tail_remains;
-}
-
-int
-tempfile_is_renamed(const struct tempfile *l)
-{
-	return l->is_renamed;
-}
-
-int
-tempfile_is_not_renamed(const struct tempfile *l)
-{
-	return l->data_place == IN_TEMP && !l->is_renamed;
-}
-
-enum tempfile_leftover
-tempfile_leftover(const struct tempfile *l)
+static enum tempfile_leftover
+leftover_now(const struct tempfile *l)
 {
 	if (l->has_temp)
 		return l->temp_seen == NAME_ABSENT ? TEMPFILE_MAY_LEAVE_TEMP :
 		    TEMPFILE_LEAVES_TEMP;
 	if (l->has_staging)
 		return TEMPFILE_LEAVES_STAGING;
-	return l->open_mode == TEMPFILE_OPEN_TEMP && l->data_place == IN_PLACE ?
+	return l->open == TEMPFILE_OPEN_TEMP && l->place == IN_PLACE ?
 	    TEMPFILE_MAY_LEAVE_TEMP : TEMPFILE_LEAVES_NOTHING;
+}
+
+struct tempfile_info
+tempfile_info(const struct tempfile *l)
+{
+	if (l == NULL)
+		return (struct tempfile_info){ 0 };
+	return (struct tempfile_info){ .state = l->state, .open = l->open,
+	    .number = l->number, .may_stripe = l->is_tagged &&
+	    (l->place == IN_TEMP || l->place == IN_STAGING),
+	    .has_staging = l->has_staging, .is_reverting = l->reverting,
+	    .has_failed = l->failed || l->truncate_failed,
+	    .must_restart = l->restart, .not_truncated = l->old_tail_remains,
+	    .is_renamed = l->is_renamed, .is_not_renamed = l->place ==
+	    IN_TEMP && !l->is_renamed, .leftover = leftover_now(l) };
 }

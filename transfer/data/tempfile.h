@@ -34,15 +34,25 @@
  * the staging file cannot be written, the first is continued over one
  * connection.
  *
- * A file that is uploaded over one connection in any case can have a temporary
- * file that only does that ("only_sweeps"). It has no part in how the file is
- * opened, written and closed: tempfile_ask_during_data() looks while the file
- * moves, and tempfile_ask_at_end(), when the file is closed, waits if something
- * was found.
+ * The states, from the top to the bottom, and what ends each:
  *
- * What is asked for a put goes over connection 0, which never ends. The caller
- * sends it and reports each reply. No I/O, no clock, no upstream header. Not
- * thread safe.
+ *   LOOKING        all names were looked at
+ *   OPENING        the file is open, or the next way to open it is due
+ *   MOVING         the data has ended                        <--+
+ *   COPYING_BACK   the staging file is copied and removed    ---+ it failed
+ *   TRUNCATING     a file that is not whole is cut
+ *   RENAMING       it has its name and attributes, and is closed
+ *   CHECKING       what has the name is the file
+ *   CLEANING       what was left over is removed
+ *   ENDED
+ *
+ * A file that is uploaded over one connection in any case can have a temporary
+ * file that only removes what was left over ("only_removes_stale"). It begins
+ * in MOVING, where it looks, and waits in CLEANING if something was found.
+ *
+ * The caller does what tempfile_next() returns, in any state, and hands each
+ * reply to tempfile_reply(). Requests go over connection 0, which never ends.
+ * No I/O, no clock, no upstream header. Not thread safe.
  */
 
 #ifndef HAYATE_TEMPFILE_H
@@ -74,7 +84,18 @@ enum tempfile_op {
 	TEMPFILE_CLOSE_STAGING,
 	TEMPFILE_REMOVE_STAGING,
 	TEMPFILE_CLOSE,		/* the file */
-	TEMPFILE_REMOVE		/* remove the temporary file */
+	TEMPFILE_REMOVE,	/* remove the temporary file */
+
+	/*
+	 * No requests, but what is next for the caller itself: it opens the
+	 * file, as new under the temporary name "number", as new under its
+	 * name, or as any other file. The reply to the first two counts.
+	 */
+	TEMPFILE_OPEN_TEMP,
+	TEMPFILE_OPEN_NEW,
+	TEMPFILE_OPEN_OLD,
+	TEMPFILE_CONTINUE,	/* data goes on at "off", over one connection */
+	TEMPFILE_END		/* nothing is next any more */
 };
 
 struct tempfile_request {
@@ -84,8 +105,18 @@ struct tempfile_request {
 	uint32_t len;
 };
 
+/* What the server is known to have */
+#define TEMPFILE_HAS_COPY	1	/* copy-data, and space can be asked */
+
 /* Where the file stands, as its mover says */
 struct tempfile_now {
+	enum tempfile_phase {
+		TEMPFILE_WAITS,		/* nothing may be asked now */
+		TEMPFILE_BEGINS,	/* it is to be opened */
+		TEMPFILE_MOVES,		/* it is open, and its data moves */
+		/* no extent is in flight, and no other handle is open */
+		TEMPFILE_ENDS
+	} phase;
 	uint64_t us;			/* a clock that only goes forward */
 	uint64_t contiguous_end, cursor;	/* of its extents */
 	uint64_t highest_sent;			/* the highest byte */
@@ -98,55 +129,14 @@ struct tempfile_now {
 	int	 server_caps;			/* TEMPFILE_HAS_*, once it is */
 };
 
-/* What the server is known to have */
-#define TEMPFILE_HAS_COPY	1	/* copy-data, and space can be asked */
-
 struct tempfile_conf {
 	uint64_t size;			/* of the local file, when opened */
 	int	 in_place;		/* an old file is cut last, not first */
 	int	 preserve;		/* TEMPFILE_FSETSTAT is wanted */
 	int	 is_readonly;		/* its mode lets nobody open it again */
 	unsigned int number;	/* of the temporary name, if it is free */
-	int	 only_removes_stale;	/* what was left over; see below */
+	int	 only_removes_stale;	/* what was left over; see above */
 };
-
-struct tempfile;			/* private to tempfile.c */
-
-/* Returns NULL if out of memory. */
-struct tempfile *tempfile_new(const struct tempfile_conf *);
-void	tempfile_free(struct tempfile *);		/* accepts NULL */
-
-/*
- * Before the file is open: returns 1 and what is to be asked, or 0. When all is
- * answered, tempfile_decide_open() says how it is opened. After the reply
- * tempfile_opened() returns 1 if it is to be opened in another way.
- */
-enum tempfile_open_mode {
-	TEMPFILE_UNDECIDED,
-	TEMPFILE_OPEN_TEMP,	/* as new, under the temporary name "number" */
-	TEMPFILE_OPEN_NEW,	/* as new, under its name */
-	TEMPFILE_OPEN_OLD		/* it may be there */
-};
-int	tempfile_ask_before_open(struct tempfile *, const struct tempfile_now *,
-    struct tempfile_request *);
-enum tempfile_open_mode tempfile_decide_open(struct tempfile *,
-    const struct tempfile_now *);
-int	tempfile_opened(struct tempfile *, int ok);
-enum tempfile_open_mode tempfile_open_mode(const struct tempfile *,
-    unsigned int *number);
-
-/*
- * While the file moves, and when nothing is assigned any more and no extent is
- * in flight. Return 1 and what is to be asked, or 0. tempfile_ask_at_end() is
- * called until tempfile_has_ended(), or tempfile_reverts(), which returns 1
- * once: the file goes on from tempfile_copied_bytes(), over one connection.
- */
-int	tempfile_ask_during_data(struct tempfile *, const struct tempfile_now *,
-    struct tempfile_request *);
-int	tempfile_ask_at_end(struct tempfile *, const struct tempfile_now *,
-    struct tempfile_request *);
-int	tempfile_has_ended(const struct tempfile *);
-int	tempfile_reverts(struct tempfile *, const struct tempfile_now *);
 
 /*
  * All that a reply says. A file, or an owner, that the server does not tell is
@@ -166,43 +156,42 @@ struct tempfile_reply {
 	uint64_t free_space;			/* STATVFS: bytes */
 };
 
+struct tempfile;			/* private to tempfile.c */
+
+/* Returns NULL if out of memory. */
+struct tempfile *tempfile_new(const struct tempfile_conf *);
+void	tempfile_free(struct tempfile *);		/* accepts NULL */
+
+/* Returns 1 and what is next, or 0: nothing before a reply, or some time. */
+int	tempfile_next(struct tempfile *, const struct tempfile_now *,
+    struct tempfile_request *);
+
 /* Returns 1 if it is an error that the user has to be told. */
 int	tempfile_reply(struct tempfile *, const struct tempfile_now *,
     const struct tempfile_request *, const struct tempfile_reply *);
 
 /*
  * Where the byte "off" is written: returns 1 if into the staging file, and sets
- * "*at". A WRITE there that failed is not told: the file reverts.
+ * "*at".
  */
 int tempfile_locate_write(const struct tempfile *, uint64_t off, uint64_t *at);
-void	tempfile_staging_failed(struct tempfile *);
 
 /*
- * More connections may write. SET_TAG and FSTAT_TAG are about the staging file.
+ * The server refused a WRITE at "off". Returns 1 if the user need not be told,
+ * as the staging file is given up: TEMPFILE_CONTINUE follows.
  */
-int	tempfile_may_stripe(const struct tempfile *);
-int	tempfile_has_staging(const struct tempfile *);
+int	tempfile_write_failed(struct tempfile *, uint64_t off);
 
-/* The file is on its way back to one connection: nothing more is assigned. */
-int	tempfile_is_reverting(const struct tempfile *);
-
-/* Bytes that are complete in the file itself */
+/* Returns the first byte that is not complete in the file itself. */
 uint64_t tempfile_copied_bytes(const struct tempfile *,
     uint64_t contiguous_end);
 
-/* Returns 1 if the file is not complete, because the server failed. */
-int	tempfile_has_failed(const struct tempfile *);
-
-/*
- * Return 1 if the file has to be put again, over one connection: it has not
- * got its name, which is free; or it was not cut, and has old bytes at its end.
- */
-int	tempfile_wants_restart(const struct tempfile *);
-int	tempfile_truncate_failed(const struct tempfile *);
-
-/* The temporary file got the name, or did not. */
-int	tempfile_is_renamed(const struct tempfile *);
-int	tempfile_is_not_renamed(const struct tempfile *);
+/* See above. */
+enum tempfile_state {
+	TEMPFILE_LOOKING, TEMPFILE_OPENING, TEMPFILE_MOVING,
+	TEMPFILE_COPYING_BACK, TEMPFILE_TRUNCATING, TEMPFILE_RENAMING,
+	TEMPFILE_CHECKING, TEMPFILE_CLEANING, TEMPFILE_ENDED
+};
 
 /*
  * What the server would keep if all ended now: the file under its temporary
@@ -215,6 +204,28 @@ enum tempfile_leftover {
 	TEMPFILE_LEAVES_STAGING
 };
 
-enum tempfile_leftover tempfile_leftover(const struct tempfile *);
+/* What a caller may know of it */
+struct tempfile_info {
+	enum tempfile_state state;
+	enum tempfile_op open;	/* TEMPFILE_OPEN_*, since OPENING */
+	unsigned int number;		/* of the temporary name */
+	/* More connections may write. */
+	int	 may_stripe;
+	int	 has_staging;	/* SET_TAG and FSTAT_TAG are about that file */
+	/* It returns to one connection: nothing more is assigned. */
+	int	 is_reverting;
+	int	 has_failed;		/* the server failed: it is not whole */
+	/*
+	 * It has to be put again, over one connection: it has not got its name,
+	 * which is free; or it was not cut, and has old bytes at its end.
+	 */
+	int	 must_restart, not_truncated;
+	int	 is_renamed;	/* the temporary file has got the name */
+	int	 is_not_renamed;	/* it has not */
+	enum tempfile_leftover leftover;
+};
+
+/* Accepts NULL, for a file without one: all is 0. */
+struct tempfile_info tempfile_info(const struct tempfile *);
 
 #endif /* HAYATE_TEMPFILE_H */

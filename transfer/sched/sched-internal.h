@@ -124,8 +124,7 @@ struct sched_temp {
 	struct sched_entry *entry;
 	struct tempfile *file;
 	int	 only_removes_stale;
-	int	 is_removing;		/* the end of the entry waits for it */
-	int	 is_undecided;		/* "file" says how it will be opened */
+	int	 is_awaited;		/* the step of the entry waits for it */
 	uint32_t in_flight;		/* OP_TEMPFILE requests */
 	int	 write_error;		/* the server refused WRITE or CLOSE */
 };
@@ -340,7 +339,7 @@ struct sched {
 	struct sched_link looked_up, waiting_for_dir;
 	struct sched_link tempfiles;
 	unsigned int ntempfiles;
-	unsigned int nremoving_stale;	/* files with temp->is_removing */
+	unsigned int nremoving_stale;	/* of them, the ends that wait */
 	struct sched_conn conn[SCHED_CONNS_MAX];
 	unsigned int nconns;	/* those from here on never were established */
 	unsigned int main;	/* the main connection: see failover.h */
@@ -583,7 +582,7 @@ data_is_over(const struct sched *s, const struct sched_entry *j)
 	    j->outcome != OUTCOME_OK || j->target.setsize_0 ==
 	    SETSIZE_0_REFUSED ||
 	    s->interrupted ||
-	    (has_tempfile(j) && tempfile_is_reverting(j->temp->file)) ||
+	    (has_tempfile(j) && tempfile_info(j->temp->file).is_reverting) ||
 	    (is_reading_back(j) && j->verify->readback_stop);
 }
 

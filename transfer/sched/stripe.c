@@ -24,7 +24,7 @@ min_rest(const struct sched *s, const struct sched_entry *j)
 {
 	if (!s->conf.put)
 		return s->env.stripe_min == 0 ? UINT64_MAX : s->env.stripe_min;
-	return has_tempfile(j) && tempfile_may_stripe(j->temp->file) ?
+	return has_tempfile(j) && tempfile_info(j->temp->file).may_stripe ?
 	    STRIPE_MIN_REST : UINT64_MAX;
 }
 

@@ -57,7 +57,7 @@ tempfile_sched_drop(struct sched *s, struct sched_entry *j)
 	if (j->temp == NULL)
 		return;
 	s->ntempfiles -= !j->temp->only_removes_stale;
-	s->nremoving_stale -= j->temp->is_removing;
+	s->nremoving_stale -= !has_tempfile(j) && j->temp->is_awaited;
 	tempfile_free(j->temp->file);
 	sched_link_remove(&j->temp->link);
 	free(j->temp);
@@ -89,18 +89,37 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 	return 0;
 }
 
+static enum tempfile_phase
+phase_now(const struct sched *s, const struct sched_entry *j)
+{
+	if (j->temp->is_awaited)
+		return has_tempfile(j) ? TEMPFILE_BEGINS : TEMPFILE_ENDS;
+	if (!is_open(j))
+		return TEMPFILE_WAITS;
+	if (data_is_done(j))
+		return has_tempfile(j) && j->nhelpers == 0 ? TEMPFILE_ENDS :
+		    TEMPFILE_WAITS;
+	/* The owner of what is left over is known by a handle there. */
+	return has_tempfile(j) || j->owner == s->main ? TEMPFILE_MOVES :
+	    TEMPFILE_WAITS;
+}
+
 static struct tempfile_now
 state_now(const struct sched *s, const struct sched_entry *j)
 {
-	return (struct tempfile_now){ .us = s->env.now_us, .contiguous_end =
-	    extents_contiguous_end(&j->extents), .cursor = j->extents.cursor,
-	    .highest_sent = j->target.highest_sent, .in_flight =
-	    j->temp->in_flight,
-	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
-	    (j->outcome == OUTCOME_FAILED && !j->temp->write_error), .failed =
-	    j->temp->write_error, .restart = j->restart.reason != RESTART_NONE,
-	    .server_caps = s->env.server_caps, .conns_wanted =
-	    s->env.conns_wanted, .helper_idle = helper_is_idle(s, j) };
+	return (struct tempfile_now){ .phase = phase_now(s, j),
+	    .us = s->env.now_us,
+	    .contiguous_end = extents_contiguous_end(&j->extents),
+	    .cursor = j->extents.cursor,
+	    .highest_sent = j->target.highest_sent,
+	    .in_flight = j->temp->in_flight,
+	    .no_more_data = data_is_over(s, j),
+	    .stopped = s->interrupted || (j->outcome == OUTCOME_FAILED &&
+	    !j->temp->write_error), .failed = j->temp->write_error,
+	    .restart = j->restart.reason != RESTART_NONE,
+	    .server_caps = s->env.server_caps,
+	    .conns_wanted = s->env.conns_wanted,
+	    .helper_idle = helper_is_idle(s, j) };
 }
 
 static int
@@ -126,130 +145,95 @@ revert_to_in_place(struct sched *s, struct sched_entry *j, uint64_t kept)
 	seq_continue(s, j);
 }
 
-/* Returns 1 and the request that comes next at the end of the file. */
-static int
-next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
+/* It is opened in the way that the temporary file has decided on. */
+static void
+open_entry(struct sched *s, struct sched_entry *j, enum tempfile_op way)
 {
-	struct tempfile_now now = state_now(s, j);
-	uint64_t kept = tempfile_copied_bytes(j->temp->file,
-	    now.contiguous_end);
-
-	if (tempfile_ask_at_end(j->temp->file, &now, l) == 1)
-		return 1;
-	if (tempfile_reverts(j->temp->file, &now))
-		revert_to_in_place(s, j, kept);
-	else if (tempfile_has_ended(j->temp->file)) {
-		if (tempfile_has_failed(j->temp->file))
-			raise_outcome(j, OUTCOME_FAILED);
-		if (tempfile_wants_restart(j->temp->file))
-			request_restart(j, RESTART_TEMPFILE);
-		/* What has the name is not ours. */
-		j->restart.remove_first &=
-		    !tempfile_is_not_renamed(j->temp->file);
-		j->handle.state = HANDLE_CLOSED;
-		schedule_step(s, j, OP_DATA_DONE);
-	}
-	return 0;
+	j->temp->is_awaited = 0;
+	if (s->interrupted)
+		raise_outcome(j, OUTCOME_FAILED);
+	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
+	    way == TEMPFILE_OPEN_OLD ? OP_OPEN : OP_OPEN_EXCL);
 }
 
-/* Returns 1 if it may have to remove something before the file's end. */
-static int
-stale_precedes_end(struct sched *s, struct sched_entry *j)
+/* The temporary file has ended, or what only removes stale ones. */
+static void
+end_tempfile(struct sched *s, struct sched_entry *j)
 {
-	if (j->temp == NULL || has_tempfile(j) ||
-	    tempfile_has_ended(j->temp->file))
+	const struct tempfile_info info = tempfile_info(j->temp->file);
+
+	if (j->temp->is_awaited) {
+		j->temp->is_awaited = 0;
+		s->nremoving_stale--;
+		schedule_step(s, j, OP_END);
+		return;
+	}
+	if (info.has_failed)
+		raise_outcome(j, OUTCOME_FAILED);
+	if (info.must_restart)
+		request_restart(j, RESTART_TEMPFILE);
+	/* What has the name is not ours. */
+	j->restart.remove_first &= !info.is_not_renamed;
+	j->handle.state = HANDLE_CLOSED;
+	schedule_step(s, j, OP_DATA_DONE);
+}
+
+/* Does what is next. Returns 1 if that is a request. */
+static int
+next_request(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
+{
+	const struct tempfile_now now = state_now(s, j);
+
+	if (tempfile_next(j->temp->file, &now, l) == 0)
 		return 0;
-	j->temp->is_removing = 1;
-	s->nremoving_stale++;
-	return 1;
+	switch (l->op) {
+	case TEMPFILE_OPEN_TEMP:
+	case TEMPFILE_OPEN_NEW:
+	case TEMPFILE_OPEN_OLD:
+		open_entry(s, j, l->op);
+		return 0;
+	case TEMPFILE_CONTINUE:
+		revert_to_in_place(s, j, l->off);
+		return 0;
+	case TEMPFILE_END:
+		end_tempfile(s, j);
+		return 0;
+	default:
+		return 1;
+	}
 }
 
 int
 tempfile_sched_precedes(struct sched *s, struct sched_entry *j)
 {
-	unsigned int number;
+	enum tempfile_state state;
 
-	if (j->step == OP_END)
-		return stale_precedes_end(s, j);
-	if (!has_tempfile(j) || j->step != OP_OPEN_EXCL ||
-	    tempfile_open_mode(j->temp->file, &number) != TEMPFILE_UNDECIDED)
+	if (j->temp == NULL)
 		return 0;
-	j->temp->is_undecided = 1;
-	return 1;
-}
-
-/* Before it is open. When all is answered its next step is made. */
-static int
-next_before_open(struct sched *s, struct sched_entry *j,
-    struct tempfile_request *l)
-{
-	struct tempfile_now now = state_now(s, j);
-	enum tempfile_open_mode way;
-
-	if (tempfile_ask_before_open(j->temp->file, &now, l) == 1)
-		return 1;
-	if ((way = tempfile_decide_open(j->temp->file, &now)) ==
-	    TEMPFILE_UNDECIDED)
-		return 0;
-	j->temp->is_undecided = 0;
-	if (s->interrupted)
-		raise_outcome(j, OUTCOME_FAILED);
-	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END : way ==
-	    TEMPFILE_OPEN_OLD ?
-	    OP_OPEN : OP_OPEN_EXCL);
-	return 0;
+	state = tempfile_info(j->temp->file).state;
+	if (has_tempfile(j))
+		j->temp->is_awaited = j->step == OP_OPEN_EXCL &&
+		    state == TEMPFILE_LOOKING;
+	else if (j->step == OP_END && state != TEMPFILE_ENDED) {
+		j->temp->is_awaited = 1;
+		s->nremoving_stale++;
+	}
+	return j->temp->is_awaited;
 }
 
 int
 tempfile_sched_opened(struct sched *s, struct sched_entry *j, int ok)
 {
-	unsigned int number;
-
-	if (tempfile_opened(j->temp->file, ok) == 0)
-		return 0;
-	if (s->interrupted)
-		raise_outcome(j, OUTCOME_FAILED);
-	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
-	    tempfile_open_mode(j->temp->file, &number) == TEMPFILE_OPEN_OLD ?
-	    OP_OPEN : OP_OPEN_EXCL);
-	return 1;
-}
-
-/* Beside a file that has no temporary file, or when it is closed */
-static int
-next_stale_removal(struct sched *s, struct sched_entry *j,
-    struct tempfile_request *l)
-{
+	const struct tempfile_reply reply = { .ok = ok };
+	struct tempfile_request l = { .op = tempfile_info(j->temp->file).open };
 	struct tempfile_now now = state_now(s, j);
 
-	if (!j->temp->is_removing)
-		return is_open(j) && !data_is_done(j) && j->owner == s->main &&
-		    tempfile_ask_during_data(j->temp->file, &now, l);
-	if (tempfile_ask_at_end(j->temp->file, &now, l) == 1)
-		return 1;
-	if (tempfile_has_ended(j->temp->file)) {
-		j->temp->is_removing = 0;
-		s->nremoving_stale--;
-		schedule_step(s, j, OP_END);
-	}
-	return 0;
-}
-
-static int
-next_request(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
-{
-	struct tempfile_now now;
-
-	if (!has_tempfile(j))
-		return next_stale_removal(s, j, l);
-	if (j->temp->is_undecided)
-		return next_before_open(s, j, l);
-	if (!is_open(j))
+	tempfile_reply(j->temp->file, &now, &l, &reply);
+	if (ok)
 		return 0;
-	if (data_is_done(j))
-		return j->nhelpers > 0 ? 0 : next_at_end(s, j, l);
-	now = state_now(s, j);
-	return tempfile_ask_during_data(j->temp->file, &now, l);
+	j->temp->is_awaited = 1;
+	(void)next_request(s, j, &l);
+	return 1;
 }
 
 int
@@ -271,12 +255,8 @@ tempfile_sched_next(struct sched *s, struct sched_action *a)
 int
 tempfile_sched_write_failed(struct sched_entry *j, uint64_t off)
 {
-	uint64_t at;
-
-	if (has_tempfile(j) && tempfile_locate_write(j->temp->file, off, &at)) {
-		tempfile_staging_failed(j->temp->file);
+	if (has_tempfile(j) && tempfile_write_failed(j->temp->file, off))
 		return 1;
-	}
 	tempfile_sched_note_write_error(j);
 	return 0;
 }
@@ -303,7 +283,7 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 	now = state_now(s, j);
 	said.ok = reply->result == RESULT_OK;
 	told = tempfile_reply(temp, &now, l, &said);
-	if (tempfile_truncate_failed(temp) && !j->restart.open_trunc) {
+	if (tempfile_info(temp).not_truncated && !j->restart.open_trunc) {
 		if (s->interrupted)
 			raise_outcome(j, OUTCOME_FAILED);
 		else
