@@ -4,20 +4,19 @@
  */
 
 /*
- * conns-hook: the further connections of scp and sftp to one server:
- * connections, which -j and TransferStreams ask for, or channels of the first
- * one.
+ * conns-hook: the additional connections of scp and sftp to one server. They
+ * are logins of their own, which -j and TransferStreams ask for, or channels of
+ * the first connection.
  *
- * ssh starts them (spawn-hook.h). One is asked for when the one before speaks
- * SFTP, so at most one is not authenticated, of each host. After a refusal none
- * is asked for any more, and the transfer goes on with those that are there. A
- * connection lives as long as the process: what one transfer leaves, the next
- * one uses.
+ * ssh starts them (spawn-hook.h). The next login to a host is asked for when
+ * the previous one speaks SFTP, so each host has at most one that is not
+ * authenticated. After a refusal none is asked for any more, and the transfer
+ * continues with those that are there. A login lives as long as the process:
+ * later transfers use it again. A channel ends with its transfer.
  *
- * With TransferHosts connections go to several hosts (hosts-hook.h): the next
- * one to that which has the fewest. A connection to another host is used only
- * after it has proved, once per transfer, that it sees the same files
- * (fs-identity-hook.h).
+ * With TransferHosts logins go to several hosts (hosts-hook.h), the next one to
+ * the host that has the fewest. A connection to another host is used only after
+ * a proof, once per transfer, that it sees the same files (fs-identity-hook.h).
  *
  * Called from patches/192-scp-channels.patch as well. Main thread only.
  */
@@ -31,7 +30,8 @@
 #include "conn-count.h"
 #include "hosts-hook.h"
 
-#define CONNS_MAX	32		/* with the first; a bit for each */
+/* With the first; a bit for each. Only channels can be more than 8. */
+#define CONNS_MAX	32
 
 struct sshbuf;
 struct sftp_stream;
@@ -40,25 +40,28 @@ struct fs_location;
 struct fs_reference;
 
 /*
- * In scp: channels are wanted if the last of the arguments is at a server and
- * the others, with what is in them, are together large. What will be got is not
- * known before the login. sftp does not know what will be moved.
+ * scp calls it once, before it connects. Channels are then wanted only if the
+ * last argument is at a server, and the others are trees of STRIPE_MIN_FILE
+ * bytes or 256 entries together. Without this call they are wanted, as in sftp,
+ * which does not know what it will move. Also tells deferred-signals-hook.h
+ * that this is scp.
  */
 void	conns_estimate_upload(int argc, char **argv);
 
 /*
- * "fd" leads to an ssh that was just started. It is told whether channels are
- * wanted in any case, or only where the user wants more connections.
+ * "fd" leads to an ssh that was just started. Tells it that this process can
+ * use more logins, and whether it wants channels as well (rendezvous.h).
  */
 void	conns_announce(int fd);
 
 /*
- * What a server has of further connections between transfers. All 0: nothing.
- * A state is as in struct conns.
+ * The additional logins of one server between transfers. All 0: none yet. Idle
+ * ones are in "spare", with "state" as in struct conns. It has room for all,
+ * because no more than CONN_COUNT_MAX logins are ever wanted.
  */
 struct conns_kept {
-	int	 is_refused;
-	int	 single_reported;		/* why there is only one */
+	int	 is_refused;		/* by the first host */
+	int	 single_reported;	/* the user knows why there is one */
 	struct conn_count conn_count;
 	struct hosts hosts;
 	struct {
@@ -68,10 +71,13 @@ struct conns_kept {
 	size_t	 nspare;
 };
 
-/* The first connection has ended. */
+/*
+ * The first connection has ended: closes the idle ones and forgets the hosts.
+ * The other fields stay.
+ */
 void	conns_drop_idle(struct conns_kept *);
 
-/* Takes out of a VERSION what it offers, a sum. Returns 0 or SSH_ERR_*. */
+/* What a server offers in VERSION; a sum of these */
 #define SFTP_CAP_V3	1		/* version 3 */
 #define SFTP_CAP_LIMITS	2		/* limits@openssh.com */
 #define SFTP_CAP_COPY_DATA	4		/* copy-data */
@@ -79,63 +85,81 @@ void	conns_drop_idle(struct conns_kept *);
 #define SFTP_CAP_FSYNC	16		/* fsync@openssh.com */
 #define SFTP_CAP_HASHES	32		/* check-file, or perhaps */
 #define SFTP_CAP_FIGURES	64		/* figures@hayate.invalid */
+
+/*
+ * Takes the extensions out of a VERSION, behind its type and number. "*offers"
+ * becomes the sum. Returns 0 or SSH_ERR_*.
+ */
 int	conns_parse_caps(struct sshbuf *, int *offers);
 
 /*
- * Reads the reply to INIT. Returns what it offers, or 0: the server speaks
- * another version than 3. A malformed one is a stream_fatal().
+ * Reads a whole VERSION, the reply to INIT. Returns the sum of what the server
+ * offers, or 0 if it does not speak version 3. A malformed reply is a
+ * stream_fatal().
  */
 int	conns_parse_version(struct sftp_stream *, struct sshbuf *);
 
 /*
- * For a transfer that needs no more than connections: all of them, the first
- * included. The first connection is the caller's.
+ * The connections of one transfer, each with a slot. The first has slot 0, and
+ * belongs to the caller, as does "kept". The caller may set "locate" and
+ * "other_stream" after conns_begin().
  */
 struct conns {
 	int	 main_fd;
 	struct conns_kept *kept;
-	struct sftp_stream *stream[CONNS_MAX];	/* NULL: none */
-	unsigned int nslots;		/* none is from this place on */
+	struct sftp_stream *stream[CONNS_MAX];	/* NULL: the slot is free */
+	unsigned int nslots;		/* later slots are free */
 	int	 fd[CONNS_MAX];
-	int	 state[CONNS_MAX];	/* of SFTP_CAP_*, or one of these: */
+	int	 state[CONNS_MAX];	/* sum of SFTP_CAP_*, or one of: */
 #define CONN_NEW	(-2)		/* INIT was not sent */
 #define CONN_INIT_SENT	(-1)		/* VERSION is awaited */
-	int	 closed_to_new;		/* none is to be asked for */
-	unsigned int host[CONNS_MAX];	/* of each; 0: the first */
-	int	 is_proven[CONNS_MAX];	/* what another one sees */
-	struct fs_check *fs_check[CONNS_MAX];
-	struct fs_reference *fs_reference; /* NULL: none; for all of these */
-	unsigned int tries;		/* of places for it */
-	int	 fs_checks_stopped;		/* no proof begins any more */
-	unsigned int closed_hosts;	/* a bit for each host: none to it */
+	int	 closed_to_new;		/* no more are asked for */
+	unsigned int host[CONNS_MAX];	/* of each slot; 0: the first host */
+	int	 is_proven[CONNS_MAX];	/* the slot's host sees our files */
+	struct fs_check *fs_check[CONNS_MAX];	/* its proof; NULL: none */
+	struct fs_reference *fs_reference; /* of all proofs; NULL: none */
+	unsigned int tries;		/* places tried for the reference */
+	int	 fs_checks_stopped;	/* no proof begins any more */
+	unsigned int closed_hosts;	/* bits: hosts that get no more */
 	/*
-	 * Says where to prove, at the n-th try. Returns 0, or -1 if there is
-	 * no such place now. NULL: nowhere.
+	 * Names a place for the reference at the n-th try, from 0. Returns 0,
+	 * or -1 if there is no such place now. The first argument is "arg".
+	 * NULL: nothing can be proven.
 	 */
 	int	(*locate)(void *, unsigned int n, struct fs_location *);
-	struct sftp_stream *other_stream; /* to another server; NULL: none */
-	enum { CONNS_LOGINS, CONNS_CHANNELS } kind;
-	unsigned int channels_wanted;	/* wanted, if they are channels */
-	int	 may_use_channels;
-	void	(*before_fatal)(void *);
+	/* The target of scp -3, which conns_poll() moves as well; or NULL */
+	struct sftp_stream *other_stream;
+	enum { CONNS_LOGINS, CONNS_CHANNELS } kind;	/* may change */
+	unsigned int channels_wanted;	/* with the first; the caller sets it */
+	int	 may_use_channels;	/* conns_use_channels() was called */
+	void	(*before_fatal)(void *);	/* as in sftp-stream-hook.h */
 	void	*arg;
 };
 
-/* "fd", of the main connection, leads to the connection. */
+/*
+ * Begins for one transfer, whatever the structure contained. "main_fd" is the
+ * socket of the first ssh; the stream is that of the first connection.
+ */
 void	conns_begin(struct conns *, int main_fd, struct conns_kept *,
     struct sftp_stream *, void (*before_fatal)(void *), void *arg);
+
+/*
+ * Keeps idle logins for the next transfer and closes the rest. The first
+ * connection and its stream stay; no reply may be due there.
+ */
 void	conns_end(struct conns *);
 
 /*
- * All connections are lost, or are given up: closes them and frees their
- * streams, with that of the main connection. conns_begin() comes next.
+ * The first connection is lost: closes all others, also the idle ones, and
+ * frees all streams, also the first. "main_fd" stays open. conns_begin() comes
+ * next.
  */
 void	conns_abandon(struct conns *);
 
 /*
- * Connections are channels of the first connection, if those can be had but no
- * connections. "channels" of them, which the caller sets, are wanted. They are
- * asked for side by side, and end with the transfer.
+ * Allows channels of the first connection in place of logins: now, if the user
+ * wants one connection, and otherwise as soon as no login can be had. "kind"
+ * says which are in use. Channels are asked for all at once.
  */
 void	conns_use_channels(struct conns *);
 
@@ -152,34 +176,39 @@ void	conns_grow(struct conns *);
 #define CONNS_UNKNOWN	UINT64_MAX
 void	conns_count_moved(struct conns *, uint64_t bytes, uint64_t rest);
 
-/* Before each conns_poll(): begins and ends the proofs that can be. */
+/* Before each conns_poll(): begins and ends proofs, as far as possible now. */
 void	conns_run_fs_checks(struct conns *);
 
 /*
- * No proof begins any more, and those in flight leave nothing behind.
- * conns_fs_check_in_flight() returns 1 while the first connection has replies
- * to come for them.
+ * From here on no proof begins, and the temporary file of one in flight is
+ * removed. conns_fs_check_in_flight() returns 1 while the first connection owes
+ * replies for it.
  */
 void	conns_stop_fs_checks(struct conns *);
 int	conns_fs_check_in_flight(const struct conns *);
 
-/* The temporary file that would be left behind now, or NULL */
+/*
+ * Returns the temporary file that would be left behind now, or NULL; valid
+ * until the next call of another function.
+ */
 const char *conns_fs_temp_file(const struct conns *);
 
 /* A bit for each connection that goes to another host than the first */
 unsigned int conns_to_other_hosts(const struct conns *);
 
-/* Returns 1 if requests can be sent on it. */
+/* Returns 1 if files can be copied over connection i. */
 int	conns_is_established(const struct conns *, unsigned int i);
-unsigned int conns_established(const struct conns *);	/* of those */
 
-/* As stream_poll() of all, and of "also" */
+/* Returns the number of such connections. */
+unsigned int conns_established(const struct conns *);
+
+/* As stream_poll() of all connections and of "other_stream" */
 void	conns_poll(struct conns *, int wake_fd, int ms);
 
 /*
- * Returns the next message that is no VERSION, with the connection in "*i"; or
- * NULL, with CONNS_MAX in "*i", or a connection that was up and is lost. To be
- * called until it is the former.
+ * Returns the next message for the caller, valid until the next call; "*i" is
+ * its connection. Returns NULL if there is none: if "*i" is below CONNS_MAX,
+ * that established connection was lost. Call it until NULL and CONNS_MAX.
  */
 struct sshbuf *conns_next(struct conns *, unsigned int *i);
 

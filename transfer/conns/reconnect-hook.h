@@ -8,15 +8,15 @@
  * connection waits, logs in again, and goes on.
  *
  * The ssh that scp started outlives its connection (relogin-hook.h) and starts
- * another one for each attempt, which asks nobody. Attempts have growing pauses
- * between them, up to RETRY_PAUSE_MAX_S, and end after TIME. The socket to the
- * new ssh gets the descriptor of the old one, so upstream's functions, which
- * keep that number, need not know.
+ * another one for each attempt, which never prompts. The pauses between
+ * attempts grow up to RETRY_PAUSE_MAX_S. TIME counts from each loss. The socket
+ * to the new ssh gets the descriptor of the old one, which upstream's functions
+ * keep using.
  *
- * With the connection all others of the copy are given up, and those to the
+ * All other connections of the copy are given up as well, also those to the
  * second server of scp -3. transfer-hook.c restarts the files that were not
- * done (SCHED_CONNS_ALL): what is there of them is compared as with --resume,
- * and the rest is copied. Files that are done are not looked at again.
+ * done (SCHED_CONNS_ALL): the data at the target is compared as with --resume,
+ * and the rest is copied. Files that are done are not compared again.
  *
  * A connection that is lost between two transfers, or during a command of sftp
  * that copies nothing, ends the program as before.
@@ -36,17 +36,17 @@ struct server;
 
 /* The state of one transfer. All 0: a lost connection ends the copy. */
 struct reconnect {
-	int	 is_possible;
-	/* the server; of scp -3 also that of the target */
+	int	 is_possible;		/* see reconnect_is_possible() */
+	/* [1]: the target of scp -3 */
 	struct {
 		struct server *server;
-		int	 hold;		/* of rendezvous_hold() */
+		int	 hold;		/* socket of rendezvous_hold() */
 	} conn[2];
 	int	 nconns;
 	void	(*sigpipe)(int);	/* what SIGPIPE did before */
 };
 
-/* When options are read: --retry "time", and the same in seconds */
+/* The user gave --retry: "time" as text, which is kept, and in seconds. */
 void	reconnect_want(const char *time, int seconds);
 
 /*
@@ -59,14 +59,15 @@ void	reconnect_begin(struct reconnect *, struct server *,
 /* The transfer ends: from here on each ssh ends with its connection. */
 void	reconnect_end(struct reconnect *);
 
-/* Returns 1 between these two if a lost connection can be replaced. */
+/* Between these two: returns 1 if a lost connection can be replaced. */
 int	reconnect_is_possible(const struct reconnect *);
 
 /*
- * A connection is lost, and all streams of the transfer are freed. Logs in
- * again, to both servers if there are two, until that succeeds. Returns 0: the
- * descriptors of struct server_conn lead to new SFTP sessions. Returns -1 if
- * the time is over, ssh has ended, or the user has interrupted.
+ * Call when a connection is lost and all streams of the transfer are freed.
+ * Logs in again, to both servers if there are two, until that succeeds. Returns
+ * 0 if the descriptors of struct server_conn lead to new SFTP sessions, with
+ * INIT and VERSION done. Returns -1 if TIME is over, ssh has ended, or the user
+ * has interrupted.
  */
 int	reconnect_wait(struct reconnect *);
 

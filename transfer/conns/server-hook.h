@@ -4,9 +4,8 @@
  */
 
 /*
- * server-hook: what is known of each connection of scp and sftp: what the
- * server has said, who has the connection now, and how many requests it has
- * in flight.
+ * server-hook: the first connection of scp and sftp to each server: what the
+ * server offers, who sends requests now, and how many may be in flight.
  *
  * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
  * Stock starts a download with one request and adds one per reply. It stops at
@@ -15,14 +14,15 @@
  * and the rate of the replies, and a transfer starts with several requests.
  *
  * Three round trips before the first byte are saved as well. The query for the
- * server's limits is sent without waiting for its reply. A download uses the
- * lstat that the request before it made of the same file, instead of a stat.
- * And upstream asks what a path is, waits, and then asks for its real path if
- * it is a directory that is to be copied: both questions are sent together.
+ * server's limits is sent without waiting for its reply. A download needs no
+ * stat if the request before it was an lstat of the same file. And where
+ * upstream asks for the real path of a directory after it has asked whether the
+ * path is one, both requests are sent together.
  *
- * Called from patches 160 and 164 as well. Does nothing, so that stock
- * behaviour remains, if the user chose the requests (-R, -B, -X) or a rate
- * (-l), or if ssh has "Hayate no" (see rendezvous.h). Main thread only.
+ * A connection is "tuned" in this way unless the user chose the requests (-R,
+ * -B, -X) or a rate (-l), or ssh has "Hayate no" (rendezvous.h): it is then
+ * left to stock code. Called from patches 160 and 164 as well. Main thread
+ * only.
  */
 
 #ifndef HAYATE_SERVER_HOOK_H
@@ -48,52 +48,60 @@ struct server_conn {
 };
 
 /*
- * ssh was just started, and "fd" leads to it. "chosen": the user chose the
- * requests or a rate. Unless that is so, tells ssh what can be used.
+ * "fd" leads to an ssh that was just started. "chosen": the user chose the
+ * requests or a rate. Otherwise, or with --retry, announces to ssh what this
+ * process can use (conns_announce()).
  */
 void	server_open(struct sftp_conn *, int fd, int chosen);
 
 /* The descriptor belongs to no connection any more. */
 void	server_forget(int fd);
 
-/* What is known of the connection; NULL if it was not opened */
+/* Returns NULL without server_open(). Owned by this module. */
 struct server *server_of(const struct sftp_conn *);
 
 /*
- * A connection begins. "limits": the server can be queried for its limits.
- * Returns 1 if upstream has to query the limits itself.
+ * Call when upstream has read VERSION. "limits": the server can be queried for
+ * its limits. Returns 1 if upstream has to do that itself.
  */
 int	server_begin(struct sftp_conn *, const struct server_conn *,
     int limits);
 
 /*
- * Requests of one's own are going to be sent, for a tree, or one file "alone",
- * until server_release(), which says the next request's ID. Returns the bytes
- * of one READ or WRITE, and how many may be in flight; a connection that is
- * left to stock code has as many as the user or stock chose.
+ * The caller owns the connection until server_release(), and sends requests for
+ * a tree, or for one file "alone". Returns the bytes of one READ or WRITE;
+ * "*window" becomes the bytes that may be in flight. server_release() hands
+ * over the ID of the next request.
  *
- * The current owner of the connection is asked to finish first, by its
- * callback; that it has none is an error of ours. server_drain(): somebody is
- * going to send a request and wait for its reply.
+ * If there is an owner already, its "finish" is called first, and has to
+ * release the connection; that this is NULL is a bug, and fatal.
  */
 u_int server_acquire(struct server *, void (*finish)(void), int put, int alone,
     uint64_t *window);
 void	server_release(struct server *, u_int next_id);
+
+/*
+ * Call before a request whose reply is waited for: the owner, if there is one,
+ * finishes first, as in server_acquire().
+ */
 void	server_drain(struct server *);
 
 /*
- * The replies that are due to requests of this file, and of others, in any
- * order. The limits on sizes that come during a transfer apply to the next one.
+ * The replies that are due on this connection beside those to the owner and to
+ * upstream. Limits that arrive during a transfer apply to the next one.
  */
 struct replies *server_replies(struct server *);
 
-/* Reads, by "get" of upstream, the next message that is for others. */
+/*
+ * Calls "get", a function of upstream that reads one message, until the message
+ * is none of server_replies(). Such replies are delivered.
+ */
 void server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),
     struct sftp_conn *, struct sshbuf *, int initial);
 
 /*
- * An lstat of "path" has returned "ret" and the attributes "a". Keeps them for
- * the next request. Returns "ret".
+ * An lstat of "path" has returned "ret" and the attributes "a", which are kept
+ * until another request is sent. Returns "ret".
  */
 int	server_keep_lstat(struct sftp_conn *, const char *path,
     const struct Attrib *a, int ret);
@@ -101,17 +109,17 @@ int	server_keep_lstat(struct sftp_conn *, const char *path,
 /*
  * A download begins. "a" are its attributes, or NULL. Returns "a"; but if that
  * is NULL and the last request was an lstat of this path that found a regular
- * file, copies its attributes to "room" and returns "room". Attributes that are
- * older may have changed, so they are not used.
+ * file, copies its attributes to "room" and returns "room".
  */
 struct Attrib *server_use_kept_lstat(struct sftp_conn *, const char *path,
     struct Attrib *a, struct Attrib *room);
 
 /*
- * Asks a tuned connection for the real path of "path". Two such requests can be
- * in flight. The next request has to be the one that says whether the path is a
- * directory. The answer is good until another one is sent. A refusal is no
- * answer: upstream asks again, and says what is wrong.
+ * Requests the real path of "path" over a tuned connection, without waiting. Of
+ * more than two such requests in flight, the later ones are not sent. The
+ * caller's next request asks whether the path is a directory; any request after
+ * that one makes the answer invalid. A refusal is no answer: upstream asks
+ * again, and reports the error.
  */
 void	server_ask_path(struct server *, const char *path);
 
@@ -124,21 +132,21 @@ char	*server_realpath(struct sftp_conn *, const char *path,
 
 /*
  * Returns the attributes of the directory whose real path server_realpath() has
- * just returned, if nothing was sent since, or NULL.
+ * just returned, or NULL if a request was sent since; valid until the next one.
  */
 const struct Attrib *server_last_dir(const struct server *, const char *real);
 
 /*
- * A file of sftp_crossload() begins, in upstream's loop: a single file between
- * two servers of which the source is tuned and the target is not. All other
- * downloads go through server_acquire(). Returns with how many requests of
- * "unit" bytes to start, for a file of "size" bytes; 0 is an unknown size.
+ * The loop of sftp_crossload() begins to read a file of "size" bytes (0:
+ * unknown) with requests of "unit" bytes. Returns the number of requests to
+ * start with; 1 if the source is not tuned. All other downloads go through
+ * server_acquire().
  */
 u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
 
 /*
- * Likewise: "len" bytes were read. Sets "*max_req", how many requests may be in
- * flight, unless it is 0 (end of file).
+ * That loop has read "len" bytes. Sets "*max_req", the number of requests that
+ * may be in flight, unless it is 0 (end of file).
  */
 void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
@@ -162,8 +170,8 @@ int	server_is_stock(const struct server *);
 
 /*
  * Returns 1 if the server hashes files, as far as is known. A server that lists
- * "versions" may list check-file in a later version alone, as proftpd does, so
- * it is asked until it refuses: server_lacks_hashes().
+ * "versions" may have check-file only in a later version, as proftpd does; it
+ * is asked until it refuses, which server_lacks_hashes() notes.
  */
 int	server_has_hashes(const struct server *);
 void	server_lacks_hashes(struct server *);
@@ -171,42 +179,41 @@ void	server_lacks_hashes(struct server *);
 /* Returns 1 if the server can be asked to write a file to its disk. */
 int	server_has_fsync(const struct server *);
 
-/*
- * Returns what server_begin() was given; what is kept of further connections.
- */
+/* What server_begin() was given, and the idle additional connections */
 const struct server_conn *server_get_conn(const struct server *);
 struct conns_kept *server_idle_conns(struct server *);
 
 /*
- * A reply has arrived, and with it "len" bytes were read or acknowledged.
- * Returns how many bytes may be in flight.
+ * A reply has arrived, and with it "len" bytes were read or acknowledged. With
+ * -l, sleeps as the rate demands. Returns the bytes that may be in flight.
  */
 uint64_t server_count_acked(struct server *, size_t len);
 
 /*
- * Returns how many bytes have been moved by upstream's functions, and by those
- * that add theirs; 0 of a connection that is not tuned.
+ * Returns how many bytes have been moved: by the loop of sftp_crossload(), and
+ * those that server_add_moved() adds; 0 if the connection is not tuned.
  */
 uint64_t server_moved(const struct server *);
 void	server_add_moved(struct server *, uint64_t bytes);
 
 /*
- * Asks the SFTP server what takes its time, on the link that has the connection
- * now, unless it cannot tell or has not yet answered. server_get_figures()
- * returns how often it has answered since server_reset_figures(), and the span
- * since the first answer.
+ * The SFTP server's stall statistics (figures@hayate.invalid).
+ * server_ask_figures() requests them over the stream of the first connection,
+ * unless the server cannot report them or a reply is due. server_get_figures()
+ * returns the number of replies since server_reset_figures(), and in "*span"
+ * the difference between the last and the first.
  */
 void	server_reset_figures(struct server *);
 void	server_ask_figures(struct server *, struct sftp_stream *);
 int	server_get_figures(const struct server *, struct stall_stats *span);
 
-/* Returns 1 while that answer is due, for which a copy has to wait. */
+/* Returns 1 while that reply is due; a copy waits for it before it ends. */
 int	server_figures_in_flight(const struct server *);
 
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
 uint64_t server_handle_limit(const struct server *);
 
-/* Returns 1 if it has told limits, or may yet do so. */
+/* Returns 1 if it has announced a limit of handles, or may yet do so. */
 int	server_has_limits(const struct server *);
 
 #endif /* HAYATE_SERVER_HOOK_H */

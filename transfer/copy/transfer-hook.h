@@ -6,38 +6,38 @@
 /*
  * transfer-hook: copies a tree of files with many of them in flight.
  *
- * Stands in for upstream's upload_dir_internal() and download_dir_internal(),
- * with the functions that they call, and does what they do, in the order in
- * which a user sees it: texts come in walk order, attributes of a directory
- * after all below, a file is cut behind the last byte that came in order. What
- * differs is that requests of many files are in flight. scheduler.h decides
- * which. So a file of the server that has several names in the target, by links
- * or because names there have no case, may get a mixture of what is uploaded
- * there.
+ * Replaces upstream's upload_dir_internal() and download_dir_internal(), with
+ * the functions that they call, and does the same as far as a user sees it:
+ * texts come in walk order, a directory gets its attributes after all below it,
+ * and a file ends at the last byte that came in order. But requests of many
+ * files are in flight; scheduler.h decides which. If one file of the server has
+ * several names among the targets, because of links or because names there
+ * ignore case, it may get a mixture of what is uploaded to them.
  *
- * The connection belongs to this file while a tree is copied. No reply is due
+ * While a tree is copied, transfer-hook.c owns the connection. No reply is due
  * when it returns, so upstream's functions, which wait for one reply at a time,
- * can go on.
+ * can use it again.
  *
  * If the user wants several connections, each file is assigned to the one with
  * the least work, and directories to the first. Idle connections help with the
  * largest file of another connection (striping). Channels of one connection do
- * the same for what is uploaded, where the server's window is the limit
- * (conn-count.h). One that is lost costs nothing but its rate, unless it is the
- * first.
+ * the same where the window is the limit (conn-count.h). The loss of one costs
+ * nothing but its rate, unless it is the first.
  *
- * Bounds: 512 files are open, and as many as the descriptors and the server's
- * handles allow, but no file is opened while 2 MiB, or a connection's share of
- * what the path holds, wait in those of each connection; 10,000 files are done
- * or begun while the oldest is not done; data that waits to be sent takes less
- * than 1 MiB for each connection; of what came early from a server 64 MiB wait
- * to be written, in 4,096 pieces, and then no more is asked for; the names of a
- * directory are in memory from its listing to its end.
+ * Bounds:
+ * - At most 512 files are open, or as many as the descriptors and the server's
+ *   handles allow. No file is opened while the open ones of each connection
+ *   have 2 MiB left to move, or the connection's share of the path.
+ * - At most 10,000 files are begun or done while the oldest is not done.
+ * - Data that waits to be sent takes less than 1 MiB for each connection.
+ * - Data that came early from a server waits in memory, up to 64 MiB in 4,096
+ *   extents; then no more is requested.
+ * - The names of a directory are in memory from its listing to its end.
  *
- * Between two servers the source is read as by a download, and what it sends
- * goes to the target (cross-hook.c). Both connections belong to this file then.
- * At most 16 MiB are in flight, and as much again if sizes are not told, and
- * all may be here if the target is slow.
+ * Between two servers the source is read as in a download, and its data goes to
+ * the target (cross-hook.c). At most 16 MiB are in flight, twice as much if the
+ * sizes of files are not known, and all of it may be in memory if the target is
+ * slow.
  *
  * Called from patches/162-sftp-client-trees.patch as well. Main thread only.
  */
@@ -50,26 +50,26 @@ struct transfer;
 struct sftp_conn;
 
 /*
- * Returns 1 if this connection is for the functions below, and 0 if upstream's
- * have to copy: if the user chose the requests (-R, -B, -X) or a rate (-l), or
- * ssh has "Hayate no", and nothing is verified, or if the server speaks less
- * than version 3. What is resumed by sftp is verified as well, but not with
- * "Hayate no".
+ * Returns 1 if the functions below copy over this connection, and 0 if
+ * upstream's have to. The server must speak version 3; with --resume or
+ * --checksum any other version is fatal. The connection must be tuned
+ * (server-hook.h), unless --resume, --checksum or --retry is given, or "resume"
+ * (of sftp's commands) without "Hayate no".
  */
 int	transfer_can(struct sftp_conn *, int resume);
 
 /*
- * As sftp_upload() and sftp_download(), of one file. The connection, the side
- * and the flags of the run are set.
+ * As sftp_upload(), sftp_download() or sftp_crossload() of one file. The caller
+ * sets the connections, the direction (ops) and the flags, and all else to 0.
  */
 int	transfer_file(struct transfer *, const char *src, const char *dst,
     struct Attrib *);
 
 /*
  * As upload_dir_internal(), download_dir_internal() and
- * crossload_dir_internal(), which are "stock": they are called unless each
- * connection is for us. If a list says what to copy (files-from-hook.h), that
- * is an error, because they know of none.
+ * crossload_dir_internal(). These are "stock", and are called if transfer_can()
+ * returns 0 for a connection. With a list (files-from-hook.h), which they do
+ * not know, that is an error.
  */
 typedef int transfer_put_dir(struct sftp_conn *, const char *, const char *,
     int, int, int, int, int, int, int);
@@ -88,18 +88,18 @@ int	transfer_cross_tree(transfer_cross_dir *stock, struct sftp_conn *from,
     struct Attrib *, int preserve, int print, int follow);
 
 /*
- * A tree or list begins; its connection, side and flags are set. The connection
- * is its own until transfer_stop().
+ * A tree or list begins; fields are set as for transfer_file(). It owns the
+ * connections until transfer_stop(). Add files with file_add() after it.
  */
 void	transfer_start(struct transfer *);
 
 /*
  * Copies until "*until" is not 0, or with NULL until all is printed and no
- * reply is due. An interrupt ends it, but what is in flight is waited for.
+ * reply is due. After an interrupt it waits only for what is in flight.
  */
 void	transfer_run(struct transfer *, const int *until);
 
-/* All is printed and no reply is due. */
+/* Ends the transfer, when all is printed. Frees what transfer_start() made. */
 void	transfer_stop(struct transfer *);
 
 #endif /* HAYATE_TRANSFER_HOOK_H */

@@ -7,14 +7,15 @@
  * bottleneck-hook: scp and sftp say at the end of a copy what limited it
  * (bottleneck.h).
  *
- * They add up what they spend in reading and writing files. What ssh waits for,
- * and what the server has told it, they read in the memory that they share
- * (bottleneck-ssh-hook.h), and sftp-server they ask themselves (PROTOCOL,
- * section 6). Without that memory, with "Hayate no" and between two servers
- * nothing is said.
+ * They add up the time that they spend in reading and writing files. ssh leaves
+ * its stalls, and those that the server has reported to it, in shared memory
+ * (bottleneck-ssh-hook.h). sftp-server is asked by a request (PROTOCOL, section
+ * 6). Nothing is reported without that memory, with "Hayate no", or between two
+ * servers.
  *
- * The line comes at -v, or if it is news, standard error is a terminal and -q
- * is not given. --report has it as well.
+ * The line is printed with -v; without it, only if it is notable
+ * (bottleneck.h), standard error is a terminal, and -q is not given. --report
+ * has it in any case.
  *
  * Main thread only.
  */
@@ -27,16 +28,23 @@
 struct sched_action;
 struct transfer;
 
-/* A copy begins; its loop goes round; it ends. */
+/* A copy begins. */
 void	bottleneck_begin(struct transfer *);
+
+/* Call in each round of the copy's loop. */
 void	bottleneck_tick(struct transfer *);
+
+/* A copy ends: prints the line and adds it to the report. */
 void	bottleneck_end(struct transfer *);
 
 /* A reply for "len" bytes of data has arrived. */
 void	bottleneck_acked(struct transfer *, const struct sched_action *,
     uint32_t len);
 
-/* A call is made that reads or writes a local file: returns when it began. */
+/*
+ * Before a local file is read or written: returns the time in microseconds, for
+ * the function that is called after it.
+ */
 uint64_t bottleneck_call_begin(void);
 void	bottleneck_count_read(struct transfer *, uint64_t begun_us);
 void	bottleneck_count_written(struct transfer *, uint64_t begun_us);

@@ -25,7 +25,7 @@ struct transfer;
  */
 void	inspect_catch_signal(void);
 
-/* A copy begins, or has ended. */
+/* A copy begins, or has ended. Copies do not nest. */
 void	inspect_begin(void);
 void	inspect_end(void);
 

@@ -7,8 +7,8 @@
  * longopt-hook: scp and sftp read their long options (longopt.h) before
  * upstream reads the short ones.
  *
- * An option that is unknown, or that cannot be kept in this use, ends the
- * process with exit status 1 and a text that says why.
+ * An option that is unknown, or does not work together with the others, ends
+ * the process with exit status 1 and a text that says why.
  *
  * Called from patches/190-scp-options.patch, once at the start of main().
  */

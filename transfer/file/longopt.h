@@ -32,35 +32,36 @@ struct longopt {
 	const char *hosts;		/* --hosts LIST; NULL: none */
 	const char *report;		/* --report FILE; NULL: none */
 	const char *journal;		/* --journal FILE; NULL: none */
-	const char *retry;		/* --retry TIME; NULL: no retry */
+	const char *retry;		/* --retry TIME, not checked; or NULL */
 	int	 streams;		/* -j was there */
-	int	 one_stream;		/* with 1 */
+	int	 one_stream;		/* -j 1 was there */
 
 	int	 help;			/* --help */
 
-	int	 recursive;		/* scp -r was there */
-	int	 preserve;		/* scp -p was there */
+	int	 recursive;		/* -r was there */
+	int	 preserve;		/* -p was there */
 	int	 into_dir;		/* scp -d was there */
 	int	 away;			/* scp -R, and no -3 after it */
 	int	 old_protocol;		/* scp -O was there */
-	int	 direct;		/* sftp -D */
+	int	 direct;		/* -D was there: no ssh */
 	int	 server;		/* scp -t or -f */
 	int	 unknown;		/* a letter that upstream has not */
-	int	 operands;		/* where they begin in argv */
+	int	 operands;		/* index of the first in the new argv */
 };
 
-/* Whose options those are that only one of them has */
+/* The program that has an option, or is running; LONGOPT_BOTH: an option */
 enum longopt_of { LONGOPT_BOTH, LONGOPT_SCP, LONGOPT_SFTP };
 
 /*
- * Takes the long options out of argv, replaces -j, and sets them in "o".
- * "letters" are the short options, as upstream names them for getopt(3).
- * Returns the new argc, or -1 with the reason in "why", for a person.
+ * Takes the long options out of argv, replaces -j, and sets fields of "o",
+ * which is all 0 before and then points into argv. "letters" are the short
+ * options, as upstream names them for getopt(3). Returns the new argc, or -1
+ * with the reason in "why", for the user; argv cannot be used then.
  */
 int	longopt_take(struct longopt *o, enum longopt_of, int argc, char **argv,
     const char *letters, char *why, size_t whylen);
 
-/* Writes a line for each option of ours. */
+/* Writes a line for each option of ours, as far as there is room. */
 void	longopt_help(enum longopt_of, char *text, size_t len);
 
 /* Writes the long options as a usage does: "[--a] [--b FILE]". */

@@ -18,16 +18,19 @@
 
 struct transfer;
 
-/* The loop goes round: draws the line if it is time to. */
+/* Call in each round of the copy's loop: draws the line if it is time to. */
 void	progress_tick(struct transfer *);
 
-/* Removes the line, because something is going to be printed. */
+/* Removes the line, if it is drawn, before something else is printed. */
 void	progress_clear(struct transfer *);
 
-/* One file alone is copied: its line is complete, and stays. */
+/*
+ * Ends upstream's meter of a file that is copied alone, if it was shown: before
+ * the file is verified, or from progress_end().
+ */
 void	progress_finish(struct transfer *);
 
-/* All is copied: draws the line again, and ends it. */
+/* The copy ends: the last state of the line stays. */
 void	progress_end(struct transfer *);
 
 /* How long the loop may wait before progress_tick(), in ms; -1: no limit */

@@ -19,14 +19,20 @@ struct sched_action;
 struct sched_entry;
 struct transfer;
 
-/* A file is done, but texts before its own may not be printed yet. */
+/*
+ * OP_END: writes the line of the journal, unless the caller of the copy reports
+ * the file, or another file is being reported.
+ */
 void	results_journal(const struct transfer *, const struct sched_entry *,
     struct file *);
 
-/* Prints and reports what is known of it. */
+/*
+ * Prints the texts of a file and reports its state. Called for each remaining
+ * file if the process ends early.
+ */
 void	results_report(struct transfer *, struct sched_entry *, struct file *);
 
-/* OP_PRINT: does so in walk order; the file is over, and freed. */
+/* OP_PRINT, which comes in walk order: as above, and frees the file. */
 void	results_print(struct transfer *, struct file *,
     const struct sched_action *);
 

@@ -5,18 +5,18 @@
 
 /*
  * exit-status-hook: a connection that is lost ends scp and sftp with exit
- * status 255, whoever finds out.
+ * status 255, whether a read or a write notices it.
  *
- * Stock exits with 255, or dies of SIGPIPE, which ends scp with 1 and sftp by
- * the signal, depending on whether a read or a write notices first. Here the
- * write fails, and what is then said names it. If it is standard output that
- * nobody reads, the signal does what it does in stock. Main thread only.
+ * In stock a failing write raises SIGPIPE, which ends scp with 1 and sftp by
+ * the signal. Here the signal is ignored and the write fails with an error
+ * message. If standard output was closed, the signal acts as in stock. Main
+ * thread only.
  */
 
 #ifndef HAYATE_EXIT_STATUS_HOOK_H
 #define HAYATE_EXIT_STATUS_HOOK_H
 
-/* A connection begins. */
+/* A connection begins: handles SIGPIPE. May be called for each connection. */
 void	exit_status_begin(void);
 
 #endif /* HAYATE_EXIT_STATUS_HOOK_H */

@@ -11,8 +11,8 @@
  * after SIGKILL; at most the last line is cut off. A later run begins a new
  * line then. PROTOCOL, 5 describes a line; report-hook.c composes it.
  *
- * What cannot be written is an error that is named once. The copy goes on, and
- * the process ends with an exit status that is not 0. Main thread only.
+ * A failed write is reported once. The copy continues, and the process ends
+ * with an exit status that is not 0. Main thread only.
  */
 
 #ifndef HAYATE_JOURNAL_HOOK_H
@@ -22,26 +22,33 @@
 
 struct stat;
 
-/* The journal begins, if there is a path. An error ends the process. */
+/*
+ * Opens the journal, unless "path" is NULL; "-" is standard output. The string
+ * is kept. An error ends the process with status 1.
+ */
 void	journal_open(const char *path);
 int	journal_is_open(void);
 
 /* Returns 1 if the journal is this file, which a report must not replace. */
 int	journal_is_file(const struct stat *);
 
-/* The journal is a file that is copied: nothing more is written into it. */
+/*
+ * The journal is a file that is copied: nothing more is written into it, which
+ * journal_failed() reports.
+ */
 void	journal_stop_writing(void);
 
-/* What a report or a journal says that would spoil a file of the copy */
+/* The error of a report or a journal that is itself a file of the copy */
 #define JOURNAL_IS_COPIED	"not written, because this file is copied"
 
 /*
- * Writes a line, with its newline at the end. The byte before it is a newline
- * as well. Signals are blocked. A signal's handler may call it.
+ * Writes a line, whose last byte is a newline. line[-1] has to be a newline as
+ * well, which ends a line that was cut off. The caller has blocked SIGPIPE and
+ * all signals whose handlers call this function, as they may.
  */
 void	journal_write(const char *line, size_t len);
 
-/* Names the first error, once. Returns 1 if there was one. */
+/* Returns 1 if there was an error, and prints the first one, once. */
 int	journal_failed(void);
 
 #endif /* HAYATE_JOURNAL_HOOK_H */

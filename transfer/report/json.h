@@ -6,10 +6,11 @@
 /*
  * json: text for JSON.
  *
- * A name of a file is any bytes, a string of JSON is Unicode. So what is not
- * UTF-8 becomes U+FFFD, and a reader who needs the name exactly gets its bytes
- * as well, in hexadecimal. A server chooses names, and a terminal may show the
- * text: controls are escaped, C1 and those of the direction of text as well.
+ * The name of a file is any bytes, a string of JSON is Unicode. A byte that is
+ * not UTF-8 becomes U+FFFD, and a reader who needs the exact name gets its
+ * bytes in hexadecimal as well. Because a server chooses names and a terminal
+ * may show them, control characters are escaped as \uXXXX, also C1 and those
+ * that change the direction of text.
  *
  * No upstream header, no allocation.
  */
@@ -19,7 +20,7 @@
 
 #include <stddef.h>
 
-/* What one byte of text becomes, at most: \u0000 */
+/* Bytes that one byte of text becomes, at most: \u0000 */
 #define JSON_BYTE	6
 
 /* Returns 1 if all of it is UTF-8, so that json_escape() loses nothing. */
@@ -34,7 +35,10 @@ size_t	json_escape(char *out, const char *s);
 /* Writes two digits for each byte, and a NUL. Returns the length. */
 size_t	json_hex(char *out, const char *s);
 
-/* Writes a decimal number of at most 20 digits, and a NUL; safe in a signal. */
+/*
+ * Writes a decimal number of at most 20 digits, and a NUL. Returns the length.
+ * A signal handler may call it.
+ */
 size_t	json_number(char *out, unsigned long long n);
 
 #endif /* HAYATE_JSON_H */

@@ -4,8 +4,8 @@
  */
 
 /*
- * stock-hook: files of a tree that upstream's functions copy are reported. What
- * is copied alone, arguments-hook.c reports.
+ * stock-hook: reports the files of a tree that upstream's functions copy.
+ * arguments-hook.c reports single files.
  *
  * Called from patches/161-sftp-client-reports.patch. Main thread only.
  */
@@ -18,9 +18,10 @@ struct sftp_conn;
 
 /*
  * sftp_upload() and sftp_download() call these first, with their own arguments.
- * The result is 1 if the file is done: they were called again between the
- * begin and the end of its report, and "*ret" is what that call returned. It is
- * 0 if upstream's function has to go on.
+ * Without a report, or in a file that is being reported, they return 0, and the
+ * caller copies the file. Otherwise they call sftp_upload() or sftp_download()
+ * again between the begin and the end of a report, and return 1 with its result
+ * in "*ret"; the caller returns that.
  */
 int	stock_put(struct sftp_conn *, const char *local, const char *remote,
     int preserve, int resume, int sync, int in_place, int *ret);

@@ -7,18 +7,17 @@
  * early-requests-hook: scp's first requests go out before their turn
  * (early-requests.h).
  *
- * scp writes them into memory that ssh may have, and tells it where
- * (rendezvous.h). Only ssh knows the server. What it does stands in the memory,
- * before scp can get VERSION (early_requests_state). To a server that is known
- * to take them, ssh sends them behind INIT if the user was seen to get an SFTP
- * server there with this key, and otherwise scp sends them behind VERSION:
- * before that nobody knows what program reads them. With another server nothing
- * is different.
+ * scp writes them into memory that it offers to ssh (rendezvous.h), because
+ * only ssh knows the server. Before scp can receive VERSION, ssh writes its
+ * decision into that memory (enum early_requests_state). If the server is known
+ * to accept early requests, ssh sends them behind INIT if this key got an SFTP
+ * server there before. Otherwise scp sends them after VERSION, because until
+ * then another program might read them. With other servers nothing changes.
  *
- * It is done where scp has one source, which is one file: without -r, and
- * without a pattern. A file that is sent goes out whole before VERSION if it
- * has at most EARLY_REQUESTS_FILE_MAX bytes. If it has changed since, nothing
- * of what came back is used.
+ * This is done if scp has one source, a single file: without -r, and without a
+ * pattern. An uploaded file of at most EARLY_REQUESTS_FILE_MAX bytes is sent
+ * whole. If it changes before its turn, the replies are dropped and it is sent
+ * again.
  *
  * Called from patches/136-sftp-client-shmpipe.patch and by the hooks that send
  * requests and take replies. Main thread only.
@@ -32,17 +31,20 @@
 struct iovec;
 struct sshbuf;
 
-#define EARLY_REQUESTS_FILE_MAX	(32 * 1024)
+#define EARLY_REQUESTS_FILE_MAX	(32 * 1024)	/* bytes */
 
 /* The first byte of the memory; the requests follow. */
 enum early_requests_state {
-	EARLY_REQUESTS_NOTHING,
+	EARLY_REQUESTS_NOTHING,		/* at first; none may go out */
 	EARLY_REQUESTS_SENT,		/* ssh: they went out with INIT */
 	EARLY_REQUESTS_MAY_SEND,	/* ssh: they may go out with VERSION */
 	EARLY_REQUESTS_STUCK	/* scp: one may never be answered */
 };
 
-/* scp is going to copy this one file; "preserve": with its times. */
+/*
+ * scp is going to download or upload this one file over the next connection;
+ * "preserve": with its times.
+ */
 void	early_requests_get(const char *path);
 void	early_requests_put(const char *file, const char *target, int preserve);
 
@@ -50,29 +52,33 @@ void	early_requests_put(const char *file, const char *target, int preserve);
 void	early_requests_none(void);
 
 /*
- * A connection begins: returns a descriptor of the memory, which is open until
- * early_requests_begin(), or -1.
+ * A connection begins: returns a descriptor of the memory, which
+ * early_requests_begin() closes, or -1.
  */
 int	early_requests_offer(int fd);
 
 /*
- * VERSION has arrived over "fd". If ssh has sent the requests, or says that
- * they may be sent now, waits for their replies, and returns 1: any reply with
- * EARLY_REQUESTS_ID or above is to be dropped from then on.
+ * VERSION has arrived over "fd". If ssh has sent the requests, or permits scp
+ * to send them now, waits for their replies and returns 1; the caller drops any
+ * later reply with the ID EARLY_REQUESTS_ID or above. Otherwise returns 0.
  */
 int	early_requests_begin(int fd);
 
-/* Another connection is at the descriptor: what is there is not its own. */
+/* The descriptor leads to another connection now: drops all replies. */
 void	early_requests_forget(int fd);
 
 /*
- * A request without its length is going to be sent. Returns 1 if it is not to
- * be: its reply is there. If it has a reply and has to be sent as well, it gets
- * another ID, so that the server's reply is dropped.
+ * Call before a request is sent; "request" is without its length. Returns 1 if
+ * it must not be sent, because its reply is ready. Returns 0 if it must be
+ * sent. If a reply is ready all the same, the request's ID is changed, so that
+ * the server's reply is dropped.
  */
 int	early_requests_has_reply(int fd, void *request, size_t len);
 
-/* Replies that are there, each with its length before it, or NULL: none */
+/*
+ * Returns the replies that are ready, each with its length before it, or NULL.
+ * The caller consumes them and does not free the buffer.
+ */
 struct sshbuf *early_requests_ready(int fd);
 
 /* As shmpipe_send() and shmpipe_receive(), for upstream's functions */

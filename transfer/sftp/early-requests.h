@@ -7,21 +7,22 @@
  * early-requests: the first requests of an SFTP session, sent before their
  * turn.
  *
- * A copy of a small file asks one question after the other: is it a directory,
+ * A copy of a small file sends one request after the other: is it a directory,
  * open it, read it, is there more. All are known when scp starts, and can go
- * out together, behind INIT and before VERSION. Whoever copies the file knows
- * nothing of this. When it sends a request that went out before, it gets the
- * reply that has arrived, and nothing is sent; any other request goes its way.
+ * out together, behind INIT and before VERSION. The functions that copy the
+ * file do not know of this. If they send a request that went out before, they
+ * get the reply that has arrived, and nothing is sent; any other request is
+ * sent as usual.
  *
  * The requests have IDs of their own, which begin with the highest bit. Replies
  * are consumed in order: each is used once, and none is used after a newer one.
  *
- * If one reply from that to OPEN on is no success, none of these is used: the
- * file is opened anew, and all that follows is asked in turn.
+ * If OPEN or a request behind it fails, none of these replies is used: the file
+ * is opened again, and all requests are sent in turn.
  *
- * The file is opened by name, and what follows names it by the handle that a
- * server of OpenSSH gives the first file, four bytes of zero. Any other server
- * refuses a handle that it has not given.
+ * The requests behind OPEN name the file by the handle that OpenSSH's server
+ * gives the first file, four bytes of zero. Any other server refuses a handle
+ * that it has not given.
  *
  * Messages are without their length. No I/O and no upstream header;
  * early-requests-hook.c sends and receives.
@@ -49,18 +50,23 @@
 
 struct early_requests;
 
-/* NULL: no memory */
+/* Returns NULL if out of memory. */
 struct early_requests *early_requests_new(void);
+
+/* Accepts NULL. */
 void	early_requests_free(struct early_requests *);
 
 /*
- * Adds a request; its ID is replaced. Returns 0, or -1: no memory, or there are
- * too many.
+ * Adds a copy of a request, with an ID of its own. Returns 0, or -1 if out of
+ * memory or if there are EARLY_REQUESTS_MAX already.
  */
 int	early_requests_add(struct early_requests *, const void *request,
     size_t len);
 
-/* The requests as they are sent, each with its length before it */
+/*
+ * Returns the requests as they are sent, each with its length before it; valid
+ * until the next early_requests_add().
+ */
 const void *early_requests_bytes(const struct early_requests *, size_t *len);
 
 /*
@@ -71,21 +77,23 @@ int	early_requests_keep_reply(struct early_requests *, const void *message,
     size_t len);
 
 /*
- * Returns 1 if no further reply is to be waited for. That is also so if what is
- * to be opened is neither file nor directory: to open it may take for ever.
+ * Returns 1 if no further reply is to be waited for: all have arrived, or a
+ * download is neither file nor directory (a FIFO), and its OPEN may never
+ * return.
  */
 int	early_requests_are_answered(const struct early_requests *);
 
-/* After that: whether the server has not answered, because it opens such. */
+/* After that: returns 1 if the server may hang in such an OPEN. */
 int	early_requests_are_stuck(const struct early_requests *);
 
-/* Whether a reply from that to OPEN on was no success. */
+/* Returns 1 if OPEN or a request behind it has failed. */
 int	early_requests_have_failed(const struct early_requests *);
 
 /*
- * A request is about to be sent. Returns its reply, with its ID, or NULL if it
- * has to be sent. "*sends": it has to be sent all the same, and the server's
- * own reply is to be dropped. The reply is valid until the next call.
+ * A request is about to be sent. Returns its reply, with the ID of "request",
+ * valid until the next call; or NULL if the request has to be sent. "*sends"
+ * becomes 1 if it has to be sent although there is a reply, as the CLOSE of a
+ * download; the server's own reply is then to be dropped.
  */
 const void *early_requests_find_reply(struct early_requests *,
     const void *request, size_t len, size_t *reply_len, int *sends);

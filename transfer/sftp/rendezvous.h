@@ -4,15 +4,16 @@
  */
 
 /*
- * rendezvous: what scp or sftp and the ssh that it starts tell each other.
+ * rendezvous: how scp or sftp and the ssh that it starts find each other.
  *
  * scp and sftp do not read ssh_config; only ssh does. They are connected by a
  * pair of sockets and by nothing else: ssh closes all other descriptors, and
  * every byte on the pair belongs to SFTP. But each end can read the name of the
  * other, a new pair has no names, and only a holder of an end can name it. The
  * names are in the abstract name space of Linux, which needs no file and ends
- * with the process. Every user of the host can read them there, so they hold no
- * secret, and take them, so each ends in a random number. A name is given once:
+ * with the process. Any user of the host can read a name, so it contains no
+ * secret, and could take it first, so it ends in a random number. Each end is
+ * named once:
  *
  *   ssh's end   stock behaviour is wanted ("Hayate no"); or
  *               more channels or connections can be had from this process, by
@@ -22,13 +23,12 @@
  *               descriptors of scp's: of memory to share, and of requests that
  *               may be sent before their turn
  *
- * The descriptor is the path of a socket that listens. The path itself is gone:
- * it was in a directory of this user's alone and only for a moment. It is
- * reached through /proc, which no other user can pass. What connects to it is a
- * channel, or, if it has a name, which has the number of a host, a further
- * connection.
+ * ssh's descriptor is the path of a socket that listens. The path was removed
+ * at once; scp reaches the socket through /proc, where no other user may open
+ * it. A socket without a name that connects asks for a channel; one whose name
+ * has the number of a host asks for an additional connection.
  *
- * No upstream header. On other systems nothing is told.
+ * No upstream header. On other systems nothing is announced.
  */
 
 #ifndef HAYATE_RENDEZVOUS_H
@@ -43,10 +43,10 @@ void	rendezvous_set_stock(void);
 int	rendezvous_is_stock(int fd);
 
 /*
- * In scp and sftp, before ssh has logged in: this process can use further
+ * In scp and sftp, right after ssh was started: this process can use additional
  * connections, and "channels": more channels as well. "memory" and "requests"
- * are descriptors that ssh may have, or -1. After rendezvous_want_retry() it
- * also tells ssh that it wants a new login if the connection is lost
+ * are descriptors that ssh may open, or -1. After rendezvous_want_retry() ssh
+ * is also told that a new login is wanted if the connection is lost
  * (reconnect-hook.h).
  */
 void	rendezvous_announce(int fd, int channels, int memory, int requests);
@@ -57,17 +57,18 @@ int	rendezvous_wants_retry(void);
 int	rendezvous_memory_fd(void);
 int	rendezvous_requests_fd(void);
 
-/* In ssh: whether there is a wish, and one for channels */
+/* In ssh: returns what scp or sftp has announced, a sum of these; or 0 */
 #define RENDEZVOUS_CONNECTIONS	1
 #define RENDEZVOUS_CHANNELS	2
 #define RENDEZVOUS_RETRY	4	/* a new login after a loss */
 int	rendezvous_client_wants(void);
 
 /*
- * In ssh: if there is a wish, returns a socket that listens, which the caller
- * closes, and tells how it is reached and "streams", the number of connections
- * that the user wants, which 0 leaves to scp. Otherwise returns -1. "hosts":
- * the names of all, with the first, with commas between; NULL: there is one.
+ * In ssh: if scp has announced anything, makes a listening socket, publishes
+ * it, and returns it for the caller to close; otherwise, or if that fails,
+ * returns -1. "streams" is the number of connections that the user wants; 0
+ * leaves it to scp. "hosts" are the names of all hosts, separated by commas;
+ * NULL: there is one.
  */
 enum rendezvous_kind {
 	RENDEZVOUS_MORE = 'n',	/* more channels or connections can be had */
@@ -94,7 +95,7 @@ int	rendezvous_is_client(int fd);
  */
 int	rendezvous_host_number(int fd);
 
-/* In ssh: return 1 if the socket was made by rendezvous_hold() or _again(). */
+/* In ssh: return 1 if rendezvous_hold() or rendezvous_again() connected. */
 int	rendezvous_is_hold(int fd);
 int	rendezvous_is_again(int fd);
 
@@ -108,33 +109,33 @@ int	rendezvous_offered_conns(int fd);
 int	rendezvous_is_single(int fd);
 
 /*
- * In scp and sftp: the names of the hosts, as rendezvous_listen() was given
- * them. Returns 0, or -1 if there is only one.
+ * In scp and sftp: gets the names of the hosts, as rendezvous_listen() was
+ * given them, cut to "len" bytes. Returns 0, or -1 if there is only one.
  */
 int	rendezvous_hosts(int fd, char *names, size_t len);
 
 /*
- * In scp and sftp: returns a socket that is connected to the ssh behind "fd",
- * for one more connection to the host of that number, or with -1 for one more
- * channel; or -1. It is non-blocking.
+ * In scp and sftp: returns a new non-blocking socket that is connected to the
+ * ssh behind "fd", for one more connection to that host, or with -1 for one
+ * more channel. Returns -1 on failure.
  */
 int	rendezvous_connect(int fd, int host);
 
 /*
  * In scp and sftp: asks the ssh behind "fd" to outlive its connection, and to
- * start another ssh for each rendezvous_again() then. What it has
- * offered is remembered, because another ssh will be behind "fd". Returns a
- * socket, which the caller closes when it needs no new login any more; or -1:
- * ssh cannot do that. rendezvous_forget() forgets the offer: "fd" belongs to
- * another ssh now.
+ * start another ssh for each later rendezvous_again(). Its offer is remembered
+ * for "fd", because another ssh will be behind it then. Returns a socket that
+ * the caller closes when it needs no new login any more, or -1 if ssh cannot do
+ * that.
  */
 int	rendezvous_hold(int fd);
+
+/* An unrelated ssh is behind "fd" now: forgets the remembered offer. */
 void	rendezvous_forget(int fd);
 
 /*
- * After rendezvous_hold(): as rendezvous_connect() to the first host, for the
- * connection that takes the place of the lost one, and with whose end that ssh
- * ends.
+ * After rendezvous_hold(): as rendezvous_connect() to the first host, but the
+ * new connection replaces the lost one. The ssh that was held ends with it.
  */
 int	rendezvous_again(int fd);
 

@@ -7,14 +7,13 @@
  * sftp-request-hook: builds every SFTP request that our code sends, and parses
  * the replies.
  *
- * A request is built for a sink, which hands out the buffer that the request is
- * appended to, and takes it when it is complete: an SFTP stream
- * (sftp-stream-hook.h), a connection that upstream's code reads
- * (server-hook.c), or the requests that are sent with the login
- * (early-requests-hook.c). Running out of memory is fatal.
+ * A request is built for a sink, which provides the buffer and takes the
+ * complete request: an SFTP stream (sftp-stream-hook.h), a connection that
+ * upstream's code reads (server-hook.c), or the requests that are sent with the
+ * login (early-requests-hook.c). Running out of memory is fatal.
  *
- * A parser returns 0, or SSH_ERR_* if the reply is malformed; attributes, a
- * status and data need none beside decode_attrib() and sshbuf_get_*().
+ * A parser returns 0, or SSH_ERR_* if the reply is malformed. Attributes, a
+ * status and data are parsed by decode_attrib() and sshbuf_get_*().
  *
  * Main thread only.
  */
@@ -45,10 +44,10 @@ struct handle {
 void	request_init_session(struct request_sink *);
 
 /*
- * Requests for a path or a handle. "code" is their type: STAT, LSTAT, OPENDIR,
+ * Requests for a path or a handle. "code" is SSH2_FXP_STAT, LSTAT, OPENDIR,
  * REMOVE, REALPATH, MKDIR or SETSTAT for a path, CLOSE, FSTAT, READDIR or
- * FSETSTAT for a handle. MKDIR, SETSTAT and FSETSTAT have attributes; for the
- * others "attrs" is NULL.
+ * FSETSTAT for a handle. "attrs" is NULL except for MKDIR, SETSTAT and
+ * FSETSTAT.
  */
 void	request_path(struct request_sink *, uint32_t id, u_char code,
     const char *path, const struct Attrib *attrs);
@@ -65,6 +64,7 @@ void	request_fsetsize(struct request_sink *, uint32_t id,
 void	request_open(struct request_sink *, uint32_t id, const char *path,
     u_int flags, const struct Attrib *attrs);
 
+/* SSH2_FXP_RENAME: OpenSSH's server refuses it if "to" exists. */
 void	request_rename(struct request_sink *, uint32_t id, const char *from,
     const char *to);
 
@@ -114,8 +114,8 @@ int	reply_get_limits(struct sshbuf *, struct reply_limits *);
 int	reply_get_free_space(struct sshbuf *, uint64_t *bytes);
 
 /*
- * Returns the number of hashes that were copied to "sums", or -1 if they are
- * more than "most" or made by another algorithm.
+ * Returns the number of hashes that were copied to "sums", or -1 if the reply
+ * is malformed, has more than "most", or names another algorithm.
  */
 ssize_t	reply_get_hashes(struct sshbuf *, unsigned char *sums, size_t most);
 
@@ -138,12 +138,15 @@ struct replies {
 	uint32_t dropped_from;		/* IDs from here on; 0: none */
 };
 
-/* Call when the request is sent; its ID must be due only once. */
+/*
+ * Call when the request is sent; its ID must be due only once. More than
+ * REPLIES_MAX are fatal.
+ */
 void	reply_expect(struct replies *, uint32_t id, reply_fn *, void *ctx);
 
 /*
  * A message has arrived, with type and ID. Returns 1 if it was due and has been
- * handed over, or was dropped.
+ * handed over, or was dropped; otherwise 0, and the message is unchanged.
  */
 int	reply_deliver(struct replies *, struct sshbuf *m);
 

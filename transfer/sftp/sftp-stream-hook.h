@@ -10,9 +10,9 @@
  * waits to send, the other may wait as well, because a server stops reading
  * when nobody takes its replies. Here both directions move in one poll().
  *
- * The descriptors are non-blocking from stream_new() to stream_free(). Errors
- * of the connection are fatal, as they are in upstream, after "before_fatal";
- * but one that "may_end" or "may_be_replaced" is only lost.
+ * Errors of the connection are fatal, as they are in upstream, after
+ * "before_fatal"; but a stream that "may_end" or "may_be_replaced" is only
+ * lost.
  *
  * Main thread only.
  */
@@ -29,19 +29,22 @@ struct request_sink;
 struct sshbuf;
 struct sftp_stream;
 
-/* So many streams can be moved together: all to one server, and one more. */
+/* Streams of one stream_poll() at most: all to one server, and one more */
 #define STREAMS_MAX	33
 
 struct sftp_stream_conf {
 	int	fd_in, fd_out;
-	int	may_end;		/* and the process goes on; a socket */
-	int	may_be_replaced;	/* its loss is not fatal (--retry) */
+	int	may_end;	/* an additional connection, over a socket */
+	int	may_be_replaced;	/* the first one, with --retry */
 	void	(*before_fatal)(void *);	/* NULL: nothing */
 	void	*arg;
 	struct replies *replies;	/* of the connection; NULL: its own */
 };
 
+/* Copies "conf" and makes the descriptors non-blocking. */
 struct sftp_stream *stream_new(const struct sftp_stream_conf *);
+
+/* Closes no descriptor. Makes them blocking again, unless it "may_end". */
 void	stream_free(struct sftp_stream *);
 
 /* Where the functions of sftp-request-hook.h put requests to be sent */
@@ -57,15 +60,15 @@ void	stream_end_data(struct sftp_stream *, size_t len, size_t n);
 void	stream_cancel(struct sftp_stream *);
 
 /*
- * Returns 1 if so much waits that more would be of no use. stream_poll() comes
- * back when that is over.
+ * Returns 1 if so much waits to be sent that more would be of no use. Then
+ * stream_poll() returns when there is room again.
  */
 int	stream_is_full(struct sftp_stream *);
 
 /*
- * Waits until something can be sent or received, a signal, or at most "ms"
- * milliseconds (-1: no limit), and does it. None of the streams may be lost
- * already. What can be read from "wake_fd", unless it is -1, ends the waiting.
+ * Sends and receives what is possible, after waiting for up to "ms"
+ * milliseconds (-1: no limit). A signal, and data in "wake_fd" (-1: none), end
+ * the waiting. None of the streams may be lost already.
  */
 void	stream_poll(struct sftp_stream *const *, size_t n, int wake_fd, int ms);
 
@@ -81,16 +84,16 @@ struct replies *stream_replies(struct sftp_stream *);
  */
 struct sshbuf *stream_next(struct sftp_stream *);
 
-/* Returns 1 if that message was there before it was asked for. */
+/* Returns 1 if that message is the reply to an early request. */
 int	stream_was_early(const struct sftp_stream *);
 
-/* Takes type and ID out of a reply. */
+/* Takes type and ID out of a reply; a malformed one is a stream_fatal(). */
 void	stream_parse_head(struct sftp_stream *, struct sshbuf *, u_char *type,
     uint32_t *id);
 
 /*
- * Takes out the status. A reply of the type "wanted" has none: SSH2_FX_OK. Any
- * other breaks the protocol; "path" is what it is about.
+ * Returns the status of a reply, or SSH2_FX_OK if it has the type "wanted". Any
+ * other type is a stream_fatal() that names "path".
  */
 u_int	stream_parse_status(struct sftp_stream *, struct sshbuf *, u_char type,
     u_char wanted, const char *path);
