@@ -378,6 +378,11 @@ print_usage() {
 	echo "[--checksum]$list [--hosts LIST] [--journal FILE] [--report FILE] [--resume] [--retry TIME]"
 }
 
+@test "-f and -R of sftp, which mean other things in scp, go with --retry" {
+	run -255 "$(bin sftp)" -f -R 64 --retry 1m -S /bin/false h
+	[[ $output = *"Connection closed"* ]]
+}
+
 @test "long options are accepted where options are allowed, and nowhere else" {
 	local program
 	for program in scp sftp; do

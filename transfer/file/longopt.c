@@ -149,33 +149,36 @@ letter_kind(const char *letters, char c)
 	return at == NULL ? 0 : at[1] == ':' ? 2 : 1;
 }
 
+/* Letters that only scp has, or that mean something else in sftp, come last. */
+static void
+note_letter(struct longopt *o, enum longopt_of of, char c)
+{
+	o->recursive |= c == 'r';
+	o->preserve |= c == 'p';
+	o->direct |= c == 'D';
+	if (of != LONGOPT_SCP)
+		return;
+	o->into_dir |= c == 'd';
+	if (c == 'R' || c == '3')
+		o->away = c == 'R';
+	o->old_protocol |= c == 'O';
+	o->server |= c == 't' || c == 'f';
+}
+
 /*
  * Returns how many words a group of short options has, with its argument, or
  * -1. "*drop" is how many of them are to be taken out of argv.
  */
 static int
-parse_short(struct longopt *o, char **argv, const char *letters, int *drop,
-    char *why, size_t whylen)
+parse_short(struct longopt *o, enum longopt_of of, char **argv,
+    const char *letters, int *drop, char *why, size_t whylen)
 {
 	const char *at;
 	int kind, words;
 
 	*drop = 0;
 	for (at = argv[0] + 1; *at != '\0'; at++) {
-		if (*at == 'r')
-			o->recursive = 1;
-		if (*at == 'p')
-			o->preserve = 1;
-		if (*at == 'd')
-			o->into_dir = 1;
-		if (*at == 'R' || *at == '3')
-			o->away = *at == 'R';
-		if (*at == 'O')
-			o->old_protocol = 1;
-		if (*at == 'D')
-			o->direct = 1;
-		if (*at == 't' || *at == 'f')
-			o->server = 1;
+		note_letter(o, of, *at);
 		if (*at == 'j') {
 			words = replace_conn_count(o, argv, at, why, whylen);
 			*drop = words - 1;
@@ -203,7 +206,7 @@ longopt_take(struct longopt *o, enum longopt_of of, int argc, char **argv,
 	while (i < argc && is_option(argv[i])) {
 		has_long |= argv[i][1] == '-';
 		if (argv[i][1] != '-')
-			n = parse_short(o, argv + i, letters, &drop, why,
+			n = parse_short(o, of, argv + i, letters, &drop, why,
 			    whylen);
 		else
 			n = drop = parse_long(o, of, argv + i, why, whylen);
