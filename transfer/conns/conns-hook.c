@@ -307,6 +307,7 @@ conns_abandon(struct conns *t)
 	unsigned int i;
 
 	fs_reference_free(t->fs_reference);
+	t->fs_reference = NULL;
 	for (i = 1; i < t->nslots; i++) {
 		if (t->stream[i] == NULL)
 			continue;

@@ -106,6 +106,13 @@ report_leftover(const struct sched_entry *j)
 /* What a proof keeps there for a moment */
 #define LEFTOVER_TEXT	"temporary file \"%s\" may remain on the server"
 
+static void
+report_proof_leftover(const struct transfer *t)
+{
+	if (conns_fs_temp_file(&t->conns) != NULL)
+		error(LEFTOVER_TEXT, conns_fs_temp_file(&t->conns));
+}
+
 /*
  * Nothing that was kept back is lost when the process has to end, and ssh,
  * which it waits for, ends when no channel is held. A ^C that ended ssh as well
@@ -125,8 +132,7 @@ before_fatal(void *tree)
 		results_report(t, j, file);
 		report_leftover(j);
 	}
-	if (conns_fs_temp_file(&t->conns) != NULL)
-		error(LEFTOVER_TEXT, conns_fs_temp_file(&t->conns));
+	report_proof_leftover(t);
 	for (i = 1; i < t->conns.nslots; i++) {
 		if (t->conns.stream[i] != NULL)
 			close(t->conns.fd[i]);
@@ -673,6 +679,7 @@ replace_lost_conns(struct transfer *t)
 	if (!main_conn_is_lost(t))
 		return;
 	progress_clear(t);
+	report_proof_leftover(t);
 	sched_conn_lost(t->sched, SCHED_CONNS_ALL);
 	conns_abandon(&t->conns);
 	if (t->dest_stream != NULL)
