@@ -19,6 +19,7 @@ HAYATE_CORE = \
 	channels/bufgrow.c \
 	channels/bufmap.c \
 	channels/window-limited.c \
+	channels/mptcp.c \
 	channels/tcp-path.c \
 	channels/usage.c \
 	channels/wtune.c \
@@ -72,6 +73,7 @@ HAYATE_HOOKS = \
 	channels/gather-hook.c \
 	channels/shmpipe-hook.c \
 	channels/external-hook.c \
+	channels/mptcp-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
 	channels/stalls-hook.c \

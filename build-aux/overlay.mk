@@ -61,6 +61,9 @@ kexsntrup761x25519.o: CPPFLAGS += \
 	-Dcrypto_kem_sntrup761_keypair=keypair_sntrup761
 sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \
 	-Dload_hostkeys=known_hosts_load -Dtimeout_connect=guess_timeout_connect
+# UseMPTCP: mptcp-hook.c has both functions.
+sshconnect.o sshd.o: CPPFLAGS += -Dsocket=mptcp_new_socket
+misc.o: CPPFLAGS += -Dsetsockopt=mptcp_setsockopt
 sshconnect2.o: CPPFLAGS += -Dkex_setup=guess_setup \
 	-Dssh_dispatch_run_fatal=guess_dispatch_run
 
@@ -116,7 +119,7 @@ auth.o auth-passwd.o auth2.o auth2-pubkey.o auth2-pubkeyfile.o cipher.o \
     cipher-chachapoly-libcrypto.o clientloop.o ed25519.o kex.o \
     kexsntrup761x25519.o misc.o monitor.o packet.o poly1305.o readconf.o \
     readpass.o scp.o serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o \
-    sshconnect.o sshconnect2.o sshd-auth.o sshd-session.o: \
+    sshconnect.o sshconnect2.o sshd.o sshd-auth.o sshd-session.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects, and are made on demand.

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mptcp.h"
 #include "tcp-path.h"
 
 /* A kernel older than the header fills in less of the structure. */
@@ -64,7 +65,8 @@ tcp_path_read(int fd, struct tcp_path *p)
 
 	memset(p, 0, sizeof(*p));
 	memset(&ti, 0, sizeof(ti));
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &len) == -1)
+	if (mptcp_is_used(fd) ||
+	    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &len) == -1)
 		return -1;
 	p->min_rtt_us = p->rtt_us = ti.tcpi_rtt;
 #ifdef __linux__
@@ -172,6 +174,8 @@ tcp_path_set_rate(int fd, uint64_t bytes_per_second)
 	    (uint32_t)bytes_per_second : UINT32_MAX - 1;
 	struct tcp_path path;
 
+	if (mptcp_is_used(fd))
+		return TCP_PATH_MPTCP;
 	if (tcp_path_read(fd, &path) == -1)
 		return TCP_PATH_NO_TCP;
 	return setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,

@@ -52,7 +52,9 @@ struct tcp_path {
 
 /*
  * Reads the state of the connection. Returns 0, or -1 with all fields 0 if the
- * descriptor is not a TCP socket or the system has no TCP_INFO.
+ * descriptor is not a TCP socket, if the connection may have several subflows
+ * (mptcp.h), of which TCP_INFO describes only the first, or if the system has
+ * no TCP_INFO.
  */
 int	tcp_path_read(int fd, struct tcp_path *);
 
@@ -85,6 +87,9 @@ int	tcp_path_tolerates_loss(int fd);
  * with strcmp(3).
  */
 #define TCP_PATH_NO_TCP	"the connection is no TCP connection"
+
+/* tcp_path_set_rate() returns this text for a connection of MPTCP. */
+#define TCP_PATH_MPTCP	"the kernel can only limit TCP, not MPTCP"
 
 /*
  * Selects a congestion control algorithm by name (TCP_CONGESTION). Returns

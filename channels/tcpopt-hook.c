@@ -14,6 +14,7 @@
 #include "packet.h"
 
 #include "hayopt.h"
+#include "mptcp.h"
 #include "tcp-path.h"
 #include "tcpopt-hook.h"
 
@@ -40,6 +41,9 @@ set_rate(int fd, uint64_t rate)
 
 	if (why == NULL)
 		debug("MaxRate %llu", (unsigned long long)rate);
+	else if (strcmp(why, TCP_PATH_MPTCP) == 0)
+		error("MaxRate %llu has no effect: %s",
+		    (unsigned long long)rate, why);
 	else
 		verbose("MaxRate %llu has no effect: %s",
 		    (unsigned long long)rate, why);
@@ -64,6 +68,13 @@ tcpopt_set(struct ssh *ssh)
 void
 tcpopt_no_delay(struct ssh *ssh)
 {
-	if (hayopt_get()->hayate && ssh_packet_connection_is_on_socket(ssh))
-		set_nodelay(ssh_packet_get_connection_in(ssh));
+	const struct hayopt *opt = hayopt_get();
+	int fd = ssh_packet_get_connection_in(ssh);
+
+	if (!opt->hayate || !ssh_packet_connection_is_on_socket(ssh))
+		return;
+	set_nodelay(fd);
+	if (opt->use_mptcp)
+		debug("UseMPTCP: the connection uses %s",
+		    mptcp_is_used(fd) ? "MPTCP" : "TCP");
 }

@@ -41,7 +41,7 @@ enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
 	TRANSFER_STREAMS, TRANSFER_HOSTS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
-	VERSION_DETAILS, HAPPY_EYES, HAPPY_DELAY,
+	VERSION_DETAILS, HAPPY_EYES, HAPPY_DELAY, USE_MPTCP,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -110,6 +110,7 @@ static const struct keyword {
 	{ "VersionDetails", B, FLAG, VERSION_DETAILS, 1, 0, 1, NULL },
 	{ "HappyEyes", C, FLAG, HAPPY_EYES, 0, 0, 1, NULL },
 	{ "HappyDelay", C, DELAY, HAPPY_DELAY, 250, 0, 60000, NULL },
+	{ "UseMPTCP", B, FLAG, USE_MPTCP, 0, 0, 1, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -124,7 +125,6 @@ static const struct keyword {
 	{ "TcpRcvBuf", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
 
 #define ABSENT	"not supported"
-	{ "UseMPTCP", B, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "Metrics", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "MetricsInterval", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "MetricsPath", C, RETIRED, NONE, 0, 0, 0, ABSENT },
@@ -336,6 +336,8 @@ hayopt_get(void)
 		current.happy_eyes =
 		    current.hayate && get_value(HAPPY_EYES) != 0;
 		current.happy_delay = get_value(HAPPY_DELAY);
+		current.use_mptcp =
+		    current.hayate && get_value(USE_MPTCP) != 0;
 		current.tell_limits =
 		    current.hayate && get_value(TELL_LIMITS) != 0;
 		stale = 0;

@@ -69,6 +69,7 @@ struct hayopt {
 	int		version_details; /* 1: long banner */
 	int		happy_eyes;	/* client, 1: several at a time */
 	uint64_t	happy_delay;	/* client, ms; 0: the default */
+	int		use_mptcp;	/* 1: sockets of MPTCP, if possible */
 };
 
 /*

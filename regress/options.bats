@@ -140,17 +140,17 @@ set_member() {
 	FLAVOUR=asan run_unit hayopt-test
 }
 
-@test "ssh -G differs from stock by 15 lines" {
+@test "ssh -G differs from stock by 16 lines" {
 	: >c
 	query_ssh c >with
 	BUILD_OF=stock query_ssh c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 15 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 16 ]
 	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by 11 lines" {
+@test "sshd -T differs from stock by 12 lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -159,7 +159,7 @@ set_member() {
 	BUILD_OF=stock query_sshd s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 11 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 12 ]
 	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
@@ -497,7 +497,7 @@ set_member() {
 	[ -z "$stderr" ]
 	[ "$(list_our_lines <<<"$output")" = "$DEFAULTS" ]
 	run -0 --separate-stderr query_ssh c -v
-	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 9 ]
+	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 8 ]
 }
 
 @test "a server configuration for HPN-SSH is accepted with one message, about NoneMacEnabled" {

@@ -303,7 +303,10 @@ append_transport(struct sshbuf *b, struct record *r)
 	append_text(b, "clear", r->is_clear ? "yes" : "no");
 	append_ms(b, "rtt_ms", r->rtt_us);
 	append_ms(b, "min_rtt_ms", r->min_rtt_us);
-	append_number(b, "resent", r->resent);
+	if (r->rtt_us == 0)		/* TCP tells nothing */
+		append(b, " resent=-");
+	else
+		append_number(b, "resent", r->resent);
 	append_number(b, "window", r->window);
 	append_text(b, "limit", r->limit);
 	if (*r->limit == '\0')

@@ -11,8 +11,8 @@
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. The output is the
  * messages in brackets and the effective values, "hayate tuning max memory
- * [enabled] [switch] [cc NAME] [rate N] [happy MS] [early|late] [quiet]
- * [at HOSTS]". "pass" stands for an unknown keyword.
+ * [enabled] [switch] [cc NAME] [rate N] [happy MS] [mptcp] [early|late]
+ * [quiet] [at HOSTS]". "pass" stands for an unknown keyword.
  *
  * Prints the cases that fail and a count; exits with 1 if there was one.
  */
@@ -319,6 +319,14 @@ static const struct {
 	{ C, "x HappyDelay 2s", "[HappyDelay \"2s\"" DELAYS DEF },
 	{ S, "g HappyEyes yes", "pass " DEF },
 
+	{ C, "g UseMPTCP maybe",
+	    "[UseMPTCP \"maybe\": yes or no is allowed] " DEF },
+	{ C, "g usemptcp TRUE", DEF " mptcp" },
+	{ S, "g UseMPTCP yes;m UseMPTCP no", DEF },
+	{ S, "g UseMPTCP yes", DEF " mptcp" },
+	{ C, "g Hayate no;g UseMPTCP yes", "no no 67108864 268435456" },
+	{ S, "g Hayate no;g UseMPTCP yes", "no no 67108864 268435456" },
+
 	{ C, "g MetricsPath /x/y",
 	    "[MetricsPath ignored: not supported] " DEF },
 	{ S, "g MetricsPath /x/y", "pass " DEF },
@@ -477,6 +485,8 @@ run(int side, const char *in, const char *out)
 		    (unsigned long long)o->happy_delay);
 		add(end);
 	}
+	if (o->use_mptcp)
+		add("mptcp");
 	if (o->early_login == HAYOPT_EARLY_YES)
 		add("early");
 	if (o->early_login == HAYOPT_EARLY_NO && side == C && o->hayate)
@@ -504,8 +514,9 @@ dump(int side)
 	const char *want = side == C ?
 	    DUMP " noneswitch no" THREADS " transferstreams 1 "
 	    "transferhosts none earlylogin auto versiondetails yes "
-	    "happyeyes no happydelay 250" :
-	    DUMP THREADS " telllimits yes sessionlog yes versiondetails yes";
+	    "happyeyes no happydelay 250 usemptcp no" :
+	    DUMP THREADS " telllimits yes sessionlog yes versiondetails yes "
+	    "usemptcp no";
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
 
