@@ -12,16 +12,10 @@
 #define ALL		((1U << STALE_TEMP_NAMES) - 1)
 
 void
-stale_temp_begin(struct stale_temp *l)
+stale_temp_begin(struct stale_temp *l, int asks_owner)
 {
 	memset(l, 0, sizeof(*l));
-	l->to_ask = ALL;
-}
-
-void
-stale_temp_ask_owner(struct stale_temp *l)
-{
-	l->to_ask |= 1U << STALE_TEMP_NAMES;
+	l->to_ask = ALL | (asks_owner ? 1U << STALE_TEMP_NAMES : 0);
 }
 
 void
@@ -44,16 +38,22 @@ ignore_others(struct stale_temp *l)
 	}
 }
 
-void
+int
 stale_temp_search(struct stale_temp *l)
 {
+	if (l->phase != STALE_TEMP_LOOKED)
+		return 0;
 	ignore_others(l);
 	l->phase = STALE_TEMP_SEARCHING;
+	return 1;
 }
 
 void
 stale_temp_remove_all(struct stale_temp *l)
 {
+	l->removes = 1;
+	if (l->phase == STALE_TEMP_LOOKING || l->phase >= STALE_TEMP_WATCHING)
+		return;
 	ignore_others(l);
 	l->phase = STALE_TEMP_WATCHING;
 }
@@ -116,11 +116,15 @@ search_next(struct stale_temp *l, uint64_t us, struct stale_temp_action *a)
 {
 	a->number = longest_untried(l);
 	if (a->number == STALE_TEMP_NAMES)
-		l->phase = STALE_TEMP_IDLE;
+		l->phase = STALE_TEMP_SEARCHED;
 	else if (has_watched_enough(l, us, a)) {
-		a->op = l->name[a->number].is == STALE_TEMP_ABANDONED ?
-		    STALE_TEMP_COMPARE : STALE_TEMP_IN_USE;
+		l->number = a->number;
 		l->name[a->number].tried = 1;
+		a->op = STALE_TEMP_IN_USE;
+		if (l->name[a->number].is != STALE_TEMP_ABANDONED)
+			return;
+		a->op = STALE_TEMP_COMPARE;
+		l->phase = STALE_TEMP_COMPARING;
 	}
 }
 
@@ -130,7 +134,7 @@ remove_next(struct stale_temp *l, struct stale_temp_action *a)
 	unsigned int dead = names_in_state(l, STALE_TEMP_ABANDONED);
 
 	if (dead == 0) {
-		l->phase = STALE_TEMP_IDLE;
+		l->phase = STALE_TEMP_REMOVED;
 		return;
 	}
 	a->op = STALE_TEMP_REMOVE;
@@ -171,11 +175,13 @@ stale_temp_next(struct stale_temp *l, uint64_t us, struct stale_temp_action *a)
 			begin_removal(l, us, a);
 		else if (l->phase == STALE_TEMP_REMOVING)
 			remove_next(l, a);
-		else {
-			if (l->phase == STALE_TEMP_LOOKING)
-				l->looked_us = us;
-			l->phase = STALE_TEMP_IDLE;
+		else if (l->phase != STALE_TEMP_LOOKING)
 			a->op = STALE_TEMP_END;
+		else {
+			l->looked_us = us;
+			l->phase = STALE_TEMP_LOOKED;
+			if (l->removes)
+				stale_temp_remove_all(l);
 		}
 	}
 }
@@ -215,9 +221,16 @@ stale_temp_replies_lost(struct stale_temp *l)
 	l->due = 0;
 }
 
-void
-stale_temp_adopted(struct stale_temp *l, unsigned int number)
+int
+stale_temp_compares(const struct stale_temp *l)
 {
-	l->name[number].is = STALE_TEMP_FREE;
-	l->phase = STALE_TEMP_IDLE;
+	return l->phase == STALE_TEMP_COMPARING;
+}
+
+void
+stale_temp_compared(struct stale_temp *l, int adopted)
+{
+	l->phase = adopted ? STALE_TEMP_SEARCHED : STALE_TEMP_SEARCHING;
+	if (adopted)
+		l->name[l->number].is = STALE_TEMP_FREE;
 }

@@ -50,12 +50,30 @@ struct stale_temp_action {
 	unsigned int number;
 };
 
-/* Private to stale-temp.c, but to be a field of others */
+/*
+ * One search is for all that a copy needs to know of the names: which are free,
+ * which file it can continue, which are to be removed. Private to stale-temp.c,
+ * but to be a field of others.
+ *
+ *   LOOKING -> LOOKED -> SEARCHING <-> COMPARING
+ *                 |          |             |
+ *                 |       SEARCHED <-------+
+ *                 |          |
+ *                 +----------+--> WATCHING -> REMOVING -> REMOVED
+ */
 struct stale_temp {
 	enum stale_temp_phase {
-		STALE_TEMP_LOOKING, STALE_TEMP_IDLE, STALE_TEMP_SEARCHING,
-		    STALE_TEMP_WATCHING, STALE_TEMP_REMOVING
+		STALE_TEMP_LOOKING,
+		STALE_TEMP_LOOKED,
+		STALE_TEMP_SEARCHING,	/* for what can be continued */
+		STALE_TEMP_COMPARING,	/* the caller compares "number" */
+		STALE_TEMP_SEARCHED,
+		STALE_TEMP_WATCHING,	/* whether somebody writes them */
+		STALE_TEMP_REMOVING,
+		STALE_TEMP_REMOVED
 	} phase;
+	int	 removes;		/* WATCHING follows LOOKING */
+	unsigned int number;		/* of what is compared */
 	uint64_t looked_us;		/* when, in microseconds */
 	unsigned int to_ask, due;	/* a bit for each name */
 	int	 has_owner;
@@ -73,21 +91,20 @@ struct stale_temp {
 	} name[STALE_TEMP_NAMES];
 };
 
-void	stale_temp_begin(struct stale_temp *);
-
 /*
- * Before stale_temp_search() or stale_temp_remove_all().
- * stale_temp_ask_owner(), right after stale_temp_begin(): the number
- * STALE_TEMP_NAMES is looked at as well, for its owner.
+ * "asks_owner": the number STALE_TEMP_NAMES is looked at as well, for its
+ * owner. Otherwise the caller finds out who the user is there.
  */
-void	stale_temp_ask_owner(struct stale_temp *);
+void	stale_temp_begin(struct stale_temp *, int asks_owner);
 void	stale_temp_set_owner(struct stale_temp *, uint32_t owner);
 
 /*
- * After STALE_TEMP_END these two begin the search for something to go on with,
- * if the target is not there, and the removal of the rest, when all is copied.
+ * The target is not there: begins a search for something to go on with, and
+ * returns 1, or 0 if there was one.
  */
-void	stale_temp_search(struct stale_temp *);
+int	stale_temp_search(struct stale_temp *);
+
+/* The rest is removed, if that has not begun. */
 void	stale_temp_remove_all(struct stale_temp *);
 
 /* "us": the time; it only goes forward */
@@ -112,7 +129,13 @@ int	stale_temp_is_free(const struct stale_temp *, unsigned int number);
 /* No reply will come to what was looked at: it is looked at again. */
 void	stale_temp_replies_lost(struct stale_temp *);
 
-/* The file got another name: no other is searched for. */
-void	stale_temp_adopted(struct stale_temp *, unsigned int number);
+/* Returns 1 if the caller compares a file, as STALE_TEMP_COMPARE says. */
+int	stale_temp_compares(const struct stale_temp *);
+
+/*
+ * The comparison has ended. If the file was "adopted", it has another name, and
+ * no other is searched for.
+ */
+void	stale_temp_compared(struct stale_temp *, int adopted);
 
 #endif /* HAYATE_STALE_TEMP_H */

@@ -31,9 +31,6 @@ struct tempfile {
 	enum tempfile_state state;
 	unsigned int step;		/* in the state */
 	struct stale_temp stale;	/* what is under temporary names */
-	int	 names_looked_up;		/* at all of them */
-	/* nothing of others is left over */
-	int	 removal_begun, removal_done;
 	unsigned int number;		/* of our temporary name */
 	int	 target_exists, dir_is_safe; /* the file, the directory, then */
 	enum tempfile_op open;		/* TEMPFILE_OPEN_*; 0: undecided */
@@ -64,7 +61,7 @@ tempfile_new(const struct tempfile_conf *conf)
 	if (l == NULL)
 		return NULL;
 	l->conf = *conf;
-	stale_temp_begin(&l->stale);
+	stale_temp_begin(&l->stale, 0);
 	if (conf->only_removes_stale) {
 		l->open = TEMPFILE_OPEN_OLD;
 		l->never_striped = 1;
@@ -133,15 +130,9 @@ search_stale(struct tempfile *l, const struct tempfile_now *now,
 {
 	struct stale_temp_action next;
 
-	stale_temp_next(&l->stale, now->us, &next);
-	l->names_looked_up |= next.op == STALE_TEMP_END;
-	if (next.op == STALE_TEMP_END && l->stale.has_owner &&
-	    !l->removal_begun) {
-		l->removal_begun = 1;
+	if (l->stale.has_owner)
 		stale_temp_remove_all(&l->stale);
-		stale_temp_next(&l->stale, now->us, &next);
-	}
-	l->removal_done = next.op == STALE_TEMP_END;
+	stale_temp_next(&l->stale, now->us, &next);
 	*a = (struct tempfile_request){ .op = next.op == STALE_TEMP_LSTAT ?
 	    TEMPFILE_LSTAT_STALE : TEMPFILE_REMOVE_STALE, .number =
 	    next.number };
@@ -178,7 +169,8 @@ look_up(struct tempfile *l, const struct tempfile_now *now,
 		    TEMPFILE_LSTAT_DIR, now, a);
 	if (!now->stopped && search_stale(l, now, a) == 1)
 		return 1;
-	if (now->in_flight > 0 || (!l->names_looked_up && !now->stopped))
+	if (now->in_flight > 0 || (l->stale.phase == STALE_TEMP_LOOKING &&
+	    !now->stopped))
 		return 0;
 	l->never_striped |= !l->dir_is_safe;
 	l->open = l->target_exists ? TEMPFILE_OPEN_OLD :
@@ -453,7 +445,7 @@ remove_stale_last(struct tempfile *l, const struct tempfile_now *now,
 	    !l->failed && !l->truncate_failed && l->stale.has_owner) {
 		if (search_stale(l, now, a) == 1)
 			return 1;
-		if (!l->removal_done)
+		if (l->stale.phase != STALE_TEMP_REMOVED)
 			return 0;
 	}
 	return now->in_flight > 0 ? 0 : set_state(l, TEMPFILE_ENDED);

@@ -179,7 +179,7 @@ take_stat(struct request *r)
 	if (found != NULL)
 		answer.end = verify_run_end_of_attrib(found);
 	verify_answer(verify_run_current(c), &answer);
-	if (is_put && found != NULL && !c->compares_temp)
+	if (is_put && found != NULL && !stale_temp_compares(&c->stale))
 		c->target = *found;
 	if (is_put || found == NULL || c->copy_done)
 		return;
@@ -232,11 +232,9 @@ take_stale_rename(struct request *r)
 {
 	struct verification *c = r->file->verification;
 
-	c->compares_temp = 0;
-	if (r->status != SSH2_FX_OK)
-		return;
-	stale_temp_adopted(&c->stale, c->temp_number);
-	verify_adopt(&c->verify, &c->temp_verify);
+	stale_temp_compared(&c->stale, r->status == SSH2_FX_OK);
+	if (r->status == SSH2_FX_OK)
+		verify_adopt(&c->verify, &c->temp_verify);
 }
 
 /* The attributes were set, or are with other flags of OPEN, if it has those. */

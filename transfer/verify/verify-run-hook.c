@@ -55,13 +55,14 @@ local_path(const struct transfer *t, const struct file *file)
 struct verify *
 verify_run_current(struct verification *c)
 {
-	return c->compares_temp ? &c->temp_verify : &c->verify;
+	return stale_temp_compares(&c->stale) ? &c->temp_verify : &c->verify;
 }
 
 const char *
 verify_run_path(const struct file *file, enum sched_op op)
 {
-	return op_info(op)->verifies && file->verification->compares_temp ?
+	return op_info(op)->verifies &&
+	    stale_temp_compares(&file->verification->stale) ?
 	    file->verification->temp_name : NULL;
 }
 
@@ -175,8 +176,7 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (conf.put && conf.resume && source.size >= STRIPE_MIN_FILE &&
 	    server_is_tuned(t->server)) {
 		c->temp_name = temp_name_new(file->dst);
-		stale_temp_begin(&c->stale);
-		stale_temp_ask_owner(&c->stale);
+		stale_temp_begin(&c->stale, 1);
 	}
 	if (verify_sched_begin(t->sched, j) != 0)
 		fatal_f("out of memory");
@@ -637,8 +637,6 @@ begin_stale_comparison(struct verification *c, unsigned int number)
 	    .size = c->stale.name[number].size } };
 
 	temp_name_set_number(c->temp_name, number);
-	c->temp_number = number;
-	c->compares_temp = 1;
 	conf.preserve = 0;
 	conf.truncates = 1;
 	verify_begin(&c->temp_verify, &conf, &c->verify.source, 0,
@@ -690,27 +688,14 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 	struct verification *c = file->verification;
 
 	if (off > 0) {
-		ask_server(t, j, OP_STALE_RENAME,
-		    c->temp_number, 0);
+		ask_server(t, j, OP_STALE_RENAME, c->stale.number, 0);
 		return;
 	}
 	/* After a loss it may be our own, with holes. */
 	if (file->losses == 0)
 		file_info(file, "temporary file \"%s\" belongs to a different "
 		    "source; starting over", c->temp_name);
-	c->compares_temp = 0;
-}
-
-/* Returns 1 if a search for what is left over has begun. */
-static int
-begin_stale_search(struct verification *c, uint64_t off)
-{
-	if (c->temp_name == NULL || off > 0 || c->verify.target.is_there ||
-	    c->stale_searched)
-		return 0;
-	c->stale_searched = 1;
-	stale_temp_search(&c->stale);
-	return 1;
+	stale_temp_compared(&c->stale, 0);
 }
 
 /* All is done, but for what is left over. */
@@ -721,9 +706,7 @@ remove_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 
 	if (c->temp_name == NULL)
 		return;
-	if (!c->only_stale_left)
-		stale_temp_remove_all(&c->stale);
-	c->only_stale_left = 1;
+	stale_temp_remove_all(&c->stale);
 	(void)search_stale_temps(t, file, j);
 }
 
@@ -739,7 +722,8 @@ truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
 {
 	struct verification *c = file->verification;
 	struct verify_answer answer = { .left = a->len > 0 &&
-	    !c->compares_temp && verify_run_target_is_shared(t) };
+	    !stale_temp_compares(&c->stale) &&
+	    verify_run_target_is_shared(t) };
 	int fd;
 
 	if (t->ops->is_put && !answer.left) {
@@ -777,11 +761,12 @@ act_on_decision(struct transfer *t, struct file *file, struct sched_entry *j,
 {
 	struct verification *c = file->verification;
 
-	if (c->compares_temp) {
+	if (stale_temp_compares(&c->stale)) {
 		adopt_stale_temp(t, file, j, a->off);
-		return !c->compares_temp;
+		return !stale_temp_compares(&c->stale);
 	}
-	if (begin_stale_search(c, a->off))
+	if (a->off == 0 && !c->verify.target.is_there &&
+	    stale_temp_search(&c->stale))
 		return 1;
 	if (a->op == VERIFY_COPY_FROM)
 		begin_copy_at(t, file, j, a->off);
@@ -848,7 +833,7 @@ verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
 	if ((c->setstat_op != 0 && request_setstat(t, file, j)) ||
 	    interrupted || file->failed)
 		return 0;
-	if (file->is_complete || c->only_stale_left) {
+	if (file->is_complete || c->stale.phase >= STALE_TEMP_WATCHING) {
 		remove_stale_temps(t, file, j);
 		return 0;
 	}
@@ -859,8 +844,9 @@ verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (c->comparison.op != 0 && !finish_comparison(t, file, j))
 		return 0;
 	do {
-		if (c->temp_name != NULL && !c->compares_temp &&
-		    !c->copy_done && !search_stale_temps(t, file, j))
+		if (c->temp_name != NULL && !c->copy_done &&
+		    !stale_temp_compares(&c->stale) &&
+		    !search_stale_temps(t, file, j))
 			return 0;
 	} while (do_next(t, file, j));
 	return c->copy_begun && !was_copying && !file->failed;

@@ -50,7 +50,6 @@ struct verification {
 	u_int	 status;		/* of a look there that failed */
 	int	 copy_begun;		/* or was */
 	int	 copy_done;
-	int	 only_stale_left;	/* but for what is left over */
 
 	/* the server's file, while it is open for OP_VERIFY_SETSTAT */
 	enum sched_op setstat_op;		/* next operation; 0: none */
@@ -70,11 +69,8 @@ struct verification {
 
 	/* what is left over beside a large file that is uploaded */
 	char	*temp_name;		/* its name; NULL: nobody looks */
-	int	 compares_temp;		/* it is compared now */
-	unsigned int temp_number;	/* of it */
-	int	 stale_searched;
 	struct stale_temp stale;
-	struct verify temp_verify;	/* of it */
+	struct verify temp_verify;	/* of what "stale" compares */
 };
 
 /*
