@@ -222,17 +222,10 @@ send_rename(struct request *r)
 	request_rename(r->sink, r->a.id, r->file->temp_name, r->file->dst);
 }
 
-/* What is under a temporary name, also of another copy */
 static void
 send_stale(struct request *r)
 {
-	char *name = temp_name_new(r->file->dst);
-
-	temp_name_set_number(name, r->a.temp_request.number);
-	if (r->a.temp_request.op == TEMPFILE_REMOVE_STALE)
-		debug("removing stale temporary file \"%s\"", name);
-	request_path(r->sink, r->a.id, op_info_of(&r->a)->message, name, NULL);
-	free(name);
+	file_send_stale(r, r->a.temp_request.number);
 }
 
 /* Replies */

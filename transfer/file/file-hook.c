@@ -28,6 +28,7 @@
 #include "file-hook.h"
 #include "op-table.h"
 #include "sequence.h"
+#include "temp-name-hook.h"
 
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
 #define HANDLE_MAX	256
@@ -352,6 +353,18 @@ file_send_own_attrs(struct request *r)
 {
 	file_send_attrs(r, &r->file->a);
 	r->file->seen_attrs.flags = 0;
+}
+
+void
+file_send_stale(struct request *r, unsigned int number)
+{
+	char *name = temp_name_new(r->file->dst);
+
+	temp_name_set_number(name, number);
+	if (op_info_of(&r->a)->message == SFTP_REMOVE)
+		debug("removing stale temporary file \"%s\"", name);
+	request_path(r->sink, r->a.id, op_info_of(&r->a)->message, name, NULL);
+	free(name);
 }
 
 void

@@ -348,6 +348,9 @@ int	file_note_status(struct request *);
 /* Treats an error in a reply as the handler says. */
 void	file_report_error(struct request *, const struct op_handler *);
 
+/* About the temporary name of the target with a number (temp-name-hook.h) */
+void	file_send_stale(struct request *, unsigned int number);
+
 /* Takes the handle out of a reply. */
 op_function file_take_handle;
 

@@ -50,15 +50,10 @@ send_setstat_open(struct request *r)
 static void
 send_stale(struct request *r)
 {
-	char *name = r->file->verification->temp_name;
-
 	if (r->a.off == STALE_TEMP_NAMES)
 		request_path(r->sink, r->a.id, SSH2_FXP_STAT, ".", NULL);
-	else {
-		temp_name_set_number(name, (unsigned int)r->a.off);
-		request_path(r->sink, r->a.id, op_info(r->a.op)->message, name,
-		    NULL);
-	}
+	else
+		file_send_stale(r, (unsigned int)r->a.off);
 	verify_sched_next(r->t->sched, r->a.entry,
 	    &(struct verify_step){ .next = VERIFY_NEXT_LATER });
 }
@@ -66,10 +61,7 @@ send_stale(struct request *r)
 static void
 send_stale_rename(struct request *r)
 {
-	char *name = r->file->verification->temp_name;
-
-	temp_name_set_number(name, (unsigned int)r->a.off);
-	request_rename(r->sink, r->a.id, name, r->file->dst);
+	request_rename(r->sink, r->a.id, file_path_of(r), r->file->dst);
 }
 
 /* Replies */
