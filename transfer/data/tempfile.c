@@ -35,7 +35,7 @@ struct tempfile {
 	int	 target_exists, dir_is_safe; /* the file, the directory, then */
 	enum tempfile_op open;		/* TEMPFILE_OPEN_*; 0: undecided */
 	enum data_place place;
-	int	 is_old, is_special, fstat_sent, old_size_known;
+	int	 is_special, fstat_sent, old_size_known;
 	int	 never_striped;			/* more than one connection */
 	/* requests that tell the temporary file */
 	unsigned int tag_requests;
@@ -56,68 +56,67 @@ struct tempfile {
 struct tempfile *
 tempfile_new(const struct tempfile_conf *conf)
 {
-	struct tempfile *l = calloc(1, sizeof(*l));
+	struct tempfile *t = calloc(1, sizeof(*t));
 
-	if (l == NULL)
+	if (t == NULL)
 		return NULL;
-	l->conf = *conf;
-	stale_temp_begin(&l->stale, 0);
+	t->conf = *conf;
+	stale_temp_begin(&t->stale, 0);
 	if (conf->only_removes_stale) {
-		l->open = TEMPFILE_OPEN_OLD;
-		l->never_striped = 1;
-		l->is_old = 1;		/* It may be. */
-		l->state = TEMPFILE_MOVING;
+		t->open = TEMPFILE_OPEN_OLD;
+		t->never_striped = 1;
+		t->state = TEMPFILE_MOVING;
 	}
-	return l;
+	return t;
 }
 
 void
-tempfile_free(struct tempfile *l)
+tempfile_free(struct tempfile *t)
 {
-	free(l);
+	free(t);
 }
 
 uint64_t
-tempfile_copied_bytes(const struct tempfile *l, uint64_t contiguous_end)
+tempfile_copied_bytes(const struct tempfile *t, uint64_t contiguous_end)
 {
-	return l->place == IN_STAGING && contiguous_end >=
-	    l->staging_start ? l->copied_end : contiguous_end;
+	return t->place == IN_STAGING && contiguous_end >=
+	    t->staging_start ? t->copied_end : contiguous_end;
 }
 
 int
-tempfile_locate_write(const struct tempfile *l, uint64_t off, uint64_t *at)
+tempfile_locate_write(const struct tempfile *t, uint64_t off, uint64_t *at)
 {
-	int second = l->place == IN_STAGING && off >= l->staging_start;
+	int second = t->place == IN_STAGING && off >= t->staging_start;
 
-	*at = off - (second ? l->staging_start : 0);
+	*at = off - (second ? t->staging_start : 0);
 	return second;
 }
 
 int
-tempfile_write_failed(struct tempfile *l, uint64_t off)
+tempfile_write_failed(struct tempfile *t, uint64_t off)
 {
 	uint64_t at;
-	int second = tempfile_locate_write(l, off, &at);
+	int second = tempfile_locate_write(t, off, &at);
 
-	l->reverting |= second;
+	t->reverting |= second;
 	return second;
 }
 
 /* Returns 0, as nothing is to be asked in the old state. */
 static int
-set_state(struct tempfile *l, enum tempfile_state state)
+set_state(struct tempfile *t, enum tempfile_state state)
 {
-	l->state = state;
-	l->step = 0;
+	t->state = state;
+	t->step = 0;
 	return 0;
 }
 
 static int
-set_request(const struct tempfile *l, enum tempfile_op op,
+set_request(const struct tempfile *t, enum tempfile_op op,
     const struct tempfile_now *now, struct tempfile_request *a)
 {
-	*a = (struct tempfile_request){ .op = op, .number = l->number,
-	    .off = tempfile_copied_bytes(l, now->contiguous_end) };
+	*a = (struct tempfile_request){ .op = op, .number = t->number,
+	    .off = tempfile_copied_bytes(t, now->contiguous_end) };
 	return 1;
 }
 
@@ -125,14 +124,14 @@ set_request(const struct tempfile *l, enum tempfile_op op,
 
 /* Looks at all names, and later removes what nobody has written to. */
 static int
-search_stale(struct tempfile *l, const struct tempfile_now *now,
+search_stale(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
 	struct stale_temp_action next;
 
-	if (l->stale.has_owner)
-		stale_temp_remove_all(&l->stale);
-	stale_temp_next(&l->stale, now->us, &next);
+	if (t->stale.has_owner)
+		stale_temp_remove_all(&t->stale);
+	stale_temp_next(&t->stale, now->us, &next);
 	*a = (struct tempfile_request){ .op = next.op == STALE_TEMP_LSTAT ?
 	    TEMPFILE_LSTAT_STALE : TEMPFILE_REMOVE_STALE, .number =
 	    next.number };
@@ -141,7 +140,7 @@ search_stale(struct tempfile *l, const struct tempfile_now *now,
 
 /* Returns 0, or -1 if no name is free. */
 static int
-choose_free_name(struct tempfile *l, int is_second)
+choose_free_name(struct tempfile *t, int is_second)
 {
 	const unsigned int first = is_second ? STALE_TEMP_STAGING : 0;
 	const unsigned int n = is_second ?
@@ -149,9 +148,9 @@ choose_free_name(struct tempfile *l, int is_second)
 	unsigned int i, number;
 
 	for (i = 0; i < n; i++) {
-		number = first + (l->conf.number + i) % n;
-		if (stale_temp_is_free(&l->stale, number)) {
-			l->number = number;
+		number = first + (t->conf.number + i) % n;
+		if (stale_temp_is_free(&t->stale, number)) {
+			t->number = number;
 			return 0;
 		}
 	}
@@ -161,33 +160,32 @@ choose_free_name(struct tempfile *l, int is_second)
 /* Before it is open */
 
 static int
-look_up(struct tempfile *l, const struct tempfile_now *now,
+look_up(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (!now->stopped && l->step < 2)
-		return set_request(l, l->step++ == 0 ? TEMPFILE_LSTAT_TARGET :
+	if (!now->stopped && t->step < 2)
+		return set_request(t, t->step++ == 0 ? TEMPFILE_LSTAT_TARGET :
 		    TEMPFILE_LSTAT_DIR, now, a);
-	if (!now->stopped && search_stale(l, now, a) == 1)
+	if (!now->stopped && search_stale(t, now, a) == 1)
 		return 1;
-	if (now->in_flight > 0 || (l->stale.phase == STALE_TEMP_LOOKING &&
+	if (now->in_flight > 0 || (t->stale.phase == STALE_TEMP_LOOKING &&
 	    !now->stopped))
 		return 0;
-	l->never_striped |= !l->dir_is_safe;
-	l->open = l->target_exists ? TEMPFILE_OPEN_OLD :
-	    now->conns_wanted && !l->never_striped && !l->conf.is_readonly &&
-	    choose_free_name(l, 0) == 0 ? TEMPFILE_OPEN_TEMP :
+	t->never_striped |= !t->dir_is_safe;
+	t->open = t->target_exists ? TEMPFILE_OPEN_OLD :
+	    now->conns_wanted && !t->never_striped && !t->conf.is_readonly &&
+	    choose_free_name(t, 0) == 0 ? TEMPFILE_OPEN_TEMP :
 	    TEMPFILE_OPEN_NEW;
-	return set_state(l, TEMPFILE_OPENING);
+	return set_state(t, TEMPFILE_OPENING);
 }
 
 static int
-open_file(struct tempfile *l, const struct tempfile_now *now,
+open_file(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	l->is_old = l->open == TEMPFILE_OPEN_OLD;
-	if (l->is_old)
-		set_state(l, TEMPFILE_MOVING);
-	return set_request(l, l->open, now, a);
+	if (t->open == TEMPFILE_OPEN_OLD)
+		set_state(t, TEMPFILE_MOVING);
+	return set_request(t, t->open, now, a);
 }
 
 /* While it moves */
@@ -196,13 +194,13 @@ open_file(struct tempfile *l, const struct tempfile_now *now,
  * The temporary file is marked; when it has data, it tells the server's clock.
  */
 static int
-tag_and_fstat(struct tempfile *l, const struct tempfile_now *now,
+tag_and_fstat(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->place != IN_TEMP || l->tag_requests > 2 ||
-	    (l->tag_requests == 2 && now->contiguous_end == 0))
+	if (t->place != IN_TEMP || t->tag_requests > 2 ||
+	    (t->tag_requests == 2 && now->contiguous_end == 0))
 		return 0;
-	return set_request(l, l->tag_requests++ == 0 ? TEMPFILE_SET_TAG :
+	return set_request(t, t->tag_requests++ == 0 ? TEMPFILE_SET_TAG :
 	    TEMPFILE_FSTAT_TAG, now, a);
 }
 
@@ -211,52 +209,52 @@ tag_and_fstat(struct tempfile *l, const struct tempfile_now *now,
  * possible.
  */
 static int
-begin_staging(struct tempfile *l, const struct tempfile_now *now,
+begin_staging(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->never_striped || l->place != IN_PLACE || !now->helper_idle ||
-	    !l->old_size_known)
+	if (t->never_striped || t->place != IN_PLACE || !now->helper_idle ||
+	    !t->old_size_known)
 		return 0;
 	if ((now->server_caps & TEMPFILE_HAS_COPY) == 0 ||
-	    choose_free_name(l, 1) == -1) {
-		l->never_striped = 1;
+	    choose_free_name(t, 1) == -1) {
+		t->never_striped = 1;
 		return 0;
 	}
-	l->place = STAGING_OPENING;
-	return set_request(l, TEMPFILE_OPEN_STAGING, now, a);
+	t->place = STAGING_OPENING;
+	return set_request(t, TEMPFILE_OPEN_STAGING, now, a);
 }
 
 /* The staging file is open. It is used if there is space for what comes. */
 static int
-prepare_staging(struct tempfile *l, const struct tempfile_now *now,
+prepare_staging(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	switch (l->place) {
+	switch (t->place) {
 	case STAGING_CHECKING:
 		if (now->no_more_data)
 			break;
-		if (l->tag_requests++ < 2)
-			return set_request(l, l->tag_requests == 1 ?
+		if (t->tag_requests++ < 2)
+			return set_request(t, t->tag_requests == 1 ?
 			    TEMPFILE_SET_TAG : TEMPFILE_FSTAT_TAG, now, a);
-		l->place = STAGING_DECIDING;
-		return set_request(l, TEMPFILE_STATVFS, now, a);
+		t->place = STAGING_DECIDING;
+		return set_request(t, TEMPFILE_STATVFS, now, a);
 	case STAGING_DECIDING:
 		if (now->in_flight > 0)
 			return 0;
-		if (now->no_more_data || !l->has_space || !l->is_tagged)
+		if (now->no_more_data || !t->has_space || !t->is_tagged)
 			break;
-		l->place = IN_STAGING;
-		l->staging_start = l->copied_end = now->cursor;
+		t->place = IN_STAGING;
+		t->staging_start = t->copied_end = now->cursor;
 		return 0;
 	case STAGING_REMOVING:
-		l->place = IN_PLACE;
-		return set_request(l, TEMPFILE_REMOVE_STAGING, now, a);
+		t->place = IN_PLACE;
+		return set_request(t, TEMPFILE_REMOVE_STAGING, now, a);
 	default:
 		return 0;
 	}
-	l->never_striped = 1;
-	l->place = STAGING_REMOVING;
-	return set_request(l, TEMPFILE_CLOSE_STAGING, now, a);
+	t->never_striped = 1;
+	t->place = STAGING_REMOVING;
+	return set_request(t, TEMPFILE_CLOSE_STAGING, now, a);
 }
 
 /*
@@ -264,19 +262,19 @@ prepare_staging(struct tempfile *l, const struct tempfile_now *now,
  * stands for all of the staging file, and errors of that are told.
  */
 static int
-copy_acked(struct tempfile *l, uint64_t least, int is_end,
+copy_acked(struct tempfile *t, uint64_t least, int is_end,
     const struct tempfile_now *now, struct tempfile_request *a)
 {
-	uint64_t len = now->contiguous_end - l->copied_end;
+	uint64_t len = now->contiguous_end - t->copied_end;
 
-	if (l->place != IN_STAGING || l->copy_failed ||
-	    l->copy_in_flight || now->contiguous_end < l->staging_start || len <
+	if (t->place != IN_STAGING || t->copy_failed ||
+	    t->copy_in_flight || now->contiguous_end < t->staging_start || len <
 	    least)
 		return 0;
-	l->copy_in_flight = 1;
-	set_request(l, TEMPFILE_COPY_BACK, now, a);
-	a->off = l->copied_end;
-	a->at = l->copied_end - l->staging_start;
+	t->copy_in_flight = 1;
+	set_request(t, TEMPFILE_COPY_BACK, now, a);
+	a->off = t->copied_end;
+	a->at = t->copied_end - t->staging_start;
 	if (!is_end || now->contiguous_end != now->highest_sent || len >
 	    COPY_UNIT)
 		a->len = (uint32_t)min_u64(len, COPY_UNIT);
@@ -284,23 +282,23 @@ copy_acked(struct tempfile *l, uint64_t least, int is_end,
 }
 
 static int
-move(struct tempfile *l, const struct tempfile_now *now,
+move(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (prepare_staging(l, now, a) == 1)
+	if (prepare_staging(t, now, a) == 1)
 		return 1;
 	if (now->no_more_data)
 		return 0;
-	if (l->conf.only_removes_stale && l->step == 0) {
-		l->step = 1;
-		return set_request(l, TEMPFILE_LSTAT_DIR, now, a);
+	if (t->conf.only_removes_stale && t->step == 0) {
+		t->step = 1;
+		return set_request(t, TEMPFILE_LSTAT_DIR, now, a);
 	}
-	if (l->place == IN_PLACE && !l->fstat_sent) {
-		l->fstat_sent = 1;
-		return set_request(l, TEMPFILE_FSTAT_OLD, now, a);
+	if (t->place == IN_PLACE && !t->fstat_sent) {
+		t->fstat_sent = 1;
+		return set_request(t, TEMPFILE_FSTAT_OLD, now, a);
 	}
-	return search_stale(l, now, a) || tag_and_fstat(l, now, a) ||
-	    begin_staging(l, now, a) || copy_acked(l, COPY_UNIT, 0, now, a);
+	return search_stale(t, now, a) || tag_and_fstat(t, now, a) ||
+	    begin_staging(t, now, a) || copy_acked(t, COPY_UNIT, 0, now, a);
 }
 
 /* The end */
@@ -310,42 +308,42 @@ move(struct tempfile *l, const struct tempfile_now *now,
  * not report its errors.
  */
 static int
-finish_staging(struct tempfile *l, const struct tempfile_now *now,
+finish_staging(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (l->place != IN_STAGING)
-		return set_state(l, TEMPFILE_TRUNCATING);
-	if (l->step == 0 && copy_acked(l, now->contiguous_end ==
+	if (t->place != IN_STAGING)
+		return set_state(t, TEMPFILE_TRUNCATING);
+	if (t->step == 0 && copy_acked(t, now->contiguous_end ==
 	    now->highest_sent ? 1 : COPY_CHUNK + 1, 1, now, a) == 1)
 		return 1;
-	if (l->step == 0 && now->in_flight > 0)
+	if (t->step == 0 && now->in_flight > 0)
 		return 0;
-	switch (l->step++) {
+	switch (t->step++) {
 	case 0:
-		return set_request(l, TEMPFILE_CLOSE_STAGING, now, a);
+		return set_request(t, TEMPFILE_CLOSE_STAGING, now, a);
 	case 1:
-		return set_request(l, TEMPFILE_REMOVE_STAGING, now, a);
+		return set_request(t, TEMPFILE_REMOVE_STAGING, now, a);
 	default:
 		break;
 	}
 	if (now->in_flight > 0)
 		return 0;
-	if (!l->reverting || l->failed || now->failed || now->stopped)
-		return set_state(l, TEMPFILE_TRUNCATING);
+	if (!t->reverting || t->failed || now->failed || now->stopped)
+		return set_state(t, TEMPFILE_TRUNCATING);
 	/* The staging file could not be written: the file goes on alone. */
-	set_request(l, TEMPFILE_CONTINUE, now, a);
-	l->place = IN_PLACE;
-	l->never_striped = l->fstat_sent = 1;
-	l->reverting = 0;
-	set_state(l, TEMPFILE_MOVING);
+	set_request(t, TEMPFILE_CONTINUE, now, a);
+	t->place = IN_PLACE;
+	t->never_striped = t->fstat_sent = 1;
+	t->reverting = 0;
+	set_state(t, TEMPFILE_MOVING);
 	return 1;
 }
 
 /* Something that was sent is not known to have arrived. */
 static int
-has_hole(const struct tempfile *l, const struct tempfile_now *now)
+has_hole(const struct tempfile *t, const struct tempfile_now *now)
 {
-	return l->failed || now->failed || tempfile_copied_bytes(l,
+	return t->failed || now->failed || tempfile_copied_bytes(t,
 	    now->contiguous_end) < now->highest_sent;
 }
 
@@ -355,54 +353,54 @@ has_hole(const struct tempfile *l, const struct tempfile_now *now)
  * into which nothing was written stays as well.
  */
 static int
-truncate_file(struct tempfile *l, const struct tempfile_now *now,
+truncate_file(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
 	int is_touched = !now->stopped || now->highest_sent > 0;
-	int is_hidden = l->place == IN_TEMP;
+	int is_hidden = t->place == IN_TEMP;
 
-	if (is_hidden ? now->restart || !has_hole(l, now) :
-	    !has_hole(l, now) && (!l->conf.in_place || !is_touched))
-		return set_state(l, TEMPFILE_RENAMING);
-	if (l->step < 2 && is_hidden)
-		return set_request(l, l->step++ == 0 ? TEMPFILE_FSTAT_TAG :
+	if (is_hidden ? now->restart || !has_hole(t, now) :
+	    !has_hole(t, now) && (!t->conf.in_place || !is_touched))
+		return set_state(t, TEMPFILE_RENAMING);
+	if (t->step < 2 && is_hidden)
+		return set_request(t, t->step++ == 0 ? TEMPFILE_FSTAT_TAG :
 		    TEMPFILE_LSTAT_TEMP, now, a);
 	if (is_hidden && now->in_flight > 0)
 		return 0;
-	if (l->step < 3 && !l->temp_name_lost) {
-		l->step = 3;
-		return set_request(l, TEMPFILE_SETSIZE, now, a);
+	if (t->step < 3 && !t->temp_name_lost) {
+		t->step = 3;
+		return set_request(t, TEMPFILE_SETSIZE, now, a);
 	}
-	return set_state(l, TEMPFILE_RENAMING);
+	return set_state(t, TEMPFILE_RENAMING);
 }
 
 /*
  * Nothing is written any more, so what is asked about the names need not wait.
  */
 static int
-rename_and_close(struct tempfile *l, const struct tempfile_now *now,
+rename_and_close(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
 	static const enum tempfile_op steps[] = { TEMPFILE_FSTAT_TAG,
 	    TEMPFILE_LSTAT_TEMP, TEMPFILE_RENAME, TEMPFILE_LSTAT_RENAMED,
 	    TEMPFILE_FSETSTAT, TEMPFILE_CLOSE };
-	int is_ours = l->place == IN_TEMP && !l->temp_name_lost;
-	int renames = is_ours && !l->truncate_failed && !now->restart;
-	const int is_due[] = { is_ours, is_ours, renames, l->renames,
-	    (l->conf.preserve || l->place == IN_TEMP) && !l->temp_name_lost,
+	int is_ours = t->place == IN_TEMP && !t->temp_name_lost;
+	int renames = is_ours && !t->truncate_failed && !now->restart;
+	const int is_due[] = { is_ours, is_ours, renames, t->renames,
+	    (t->conf.preserve || t->place == IN_TEMP) && !t->temp_name_lost,
 	    1 };
 	unsigned int i;
 
-	while ((i = l->step) < sizeof(steps) / sizeof(*steps)) {
-		l->step++;
+	while ((i = t->step) < sizeof(steps) / sizeof(*steps)) {
+		t->step++;
 		if (!is_due[i])
 			continue;
 		if (steps[i] == TEMPFILE_FSTAT_TAG)
-			l->temp_seen = NAME_UNSEEN;
-		l->renames |= steps[i] == TEMPFILE_RENAME;
-		return set_request(l, steps[i], now, a);
+			t->temp_seen = NAME_UNSEEN;
+		t->renames |= steps[i] == TEMPFILE_RENAME;
+		return set_request(t, steps[i], now, a);
 	}
-	return now->in_flight > 0 ? 0 : set_state(l, TEMPFILE_CHECKING);
+	return now->in_flight > 0 ? 0 : set_state(t, TEMPFILE_CHECKING);
 }
 
 /*
@@ -411,55 +409,55 @@ rename_and_close(struct tempfile *l, const struct tempfile_now *now,
  * ours, is removed.
  */
 static int
-check_renamed(struct tempfile *l, const struct tempfile_now *now,
+check_renamed(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	int is_free = l->renames && l->target_seen == NAME_ABSENT;
+	int is_free = t->renames && t->target_seen == NAME_ABSENT;
 
 	if (now->in_flight > 0)
 		return 0;
-	if (l->is_renamed && is_free && l->target_lstats == 1)
-		return set_request(l, TEMPFILE_LSTAT_RENAMED, now, a);
-	if (l->has_temp && l->temp_seen == NAME_SAME && !l->truncate_failed &&
-	    l->step == 0) {
-		l->step = 1;
-		return set_request(l, TEMPFILE_REMOVE, now, a);
+	if (t->is_renamed && is_free && t->target_lstats == 1)
+		return set_request(t, TEMPFILE_LSTAT_RENAMED, now, a);
+	if (t->has_temp && t->temp_seen == NAME_SAME && !t->truncate_failed &&
+	    t->step == 0) {
+		t->step = 1;
+		return set_request(t, TEMPFILE_REMOVE, now, a);
 	}
-	if (l->is_renamed)
-		l->failed |= l->target_seen != NAME_SAME;
-	else if (l->renames) {
-		l->restart = is_free && l->temp_seen == NAME_SAME &&
+	if (t->is_renamed)
+		t->failed |= t->target_seen != NAME_SAME;
+	else if (t->renames) {
+		t->restart = is_free && t->temp_seen == NAME_SAME &&
 		    !now->stopped;
-		l->failed |= !l->restart;
+		t->failed |= !t->restart;
 	} else
-		l->failed |= l->temp_name_lost;
-	return set_state(l, TEMPFILE_CLEANING);
+		t->failed |= t->temp_name_lost;
+	return set_state(t, TEMPFILE_CLEANING);
 }
 
 /* What was left over is not needed: the file is whole. */
 static int
-remove_stale_last(struct tempfile *l, const struct tempfile_now *now,
+remove_stale_last(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	if (!now->stopped && !now->failed && !now->restart && !l->restart &&
-	    !l->failed && !l->truncate_failed && l->stale.has_owner) {
-		if (search_stale(l, now, a) == 1)
+	if (!now->stopped && !now->failed && !now->restart && !t->restart &&
+	    !t->failed && !t->truncate_failed && t->stale.has_owner) {
+		if (search_stale(t, now, a) == 1)
 			return 1;
-		if (l->stale.phase != STALE_TEMP_REMOVED)
+		if (t->stale.phase != STALE_TEMP_REMOVED)
 			return 0;
 	}
-	return now->in_flight > 0 ? 0 : set_state(l, TEMPFILE_ENDED);
+	return now->in_flight > 0 ? 0 : set_state(t, TEMPFILE_ENDED);
 }
 
 static int
-end(struct tempfile *l, const struct tempfile_now *now,
+end(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
-	return set_request(l, TEMPFILE_END, now, a);
+	return set_request(t, TEMPFILE_END, now, a);
 }
 
 int
-tempfile_next(struct tempfile *l, const struct tempfile_now *now,
+tempfile_next(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
 	static const struct {
@@ -480,14 +478,14 @@ tempfile_next(struct tempfile *l, const struct tempfile_now *now,
 	enum tempfile_state was;
 	int r;
 
-	if (l->state == TEMPFILE_MOVING && now->phase == TEMPFILE_ENDS)
-		set_state(l, l->conf.only_removes_stale ? TEMPFILE_CLEANING :
+	if (t->state == TEMPFILE_MOVING && now->phase == TEMPFILE_ENDS)
+		set_state(t, t->conf.only_removes_stale ? TEMPFILE_CLEANING :
 		    TEMPFILE_COPYING_BACK);
 	do {
-		was = l->state;
+		was = t->state;
 		r = now->phase != states[was].phase ? 0 :
-		    states[was].next(l, now, a);
-	} while (r == 0 && l->state != was);
+		    states[was].next(t, now, a);
+	} while (r == 0 && t->state != was);
 	return r;
 }
 
@@ -495,130 +493,113 @@ tempfile_next(struct tempfile *l, const struct tempfile_now *now,
 
 /* Old bytes may be behind the new ones, but not in a device. */
 static int
-may_have_old_tail(const struct tempfile *l, const struct tempfile_now *now)
+may_have_old_tail(const struct tempfile *t, const struct tempfile_now *now)
 {
-	return l->is_old && !l->is_special && (!l->old_size_known ||
-	    l->old_size > tempfile_copied_bytes(l, now->contiguous_end));
+	return t->open == TEMPFILE_OPEN_OLD && !t->is_special &&
+	    (!t->old_size_known || t->old_size > tempfile_copied_bytes(t,
+	    now->contiguous_end));
 }
 
-/*
- * What follows a reply, by operation. Each returns 1 if an error is to be
- * reported.
- */
+/* What follows a reply, by operation */
 struct answer {
 	const struct tempfile_request *request;
 	const struct tempfile_reply *reply;
 	const struct tempfile_now *now;
-	int ok;
+	int	 ok, is_told;		/* the reply; its error is reported */
 };
 
-static int
-is_reported(struct tempfile *l, const struct answer *a)
+static void
+on_lstat_target(struct tempfile *t, struct answer *a)
 {
-	(void)l;
-	return !a->ok;
+	t->target_exists = a->ok;
 }
 
-static int
-on_lstat_target(struct tempfile *l, const struct answer *a)
+static void
+on_lstat_dir(struct tempfile *t, struct answer *a)
 {
-	l->target_exists = a->ok;
-	return 0;
+	t->dir_is_safe = a->ok && a->reply->confirmed;
 }
 
-static int
-on_lstat_dir(struct tempfile *l, const struct answer *a)
-{
-	l->dir_is_safe = a->ok && a->reply->confirmed;
-	return 0;
-}
-
-static int
-on_lstat_stale(struct tempfile *l, const struct answer *a)
+static void
+on_lstat_stale(struct tempfile *t, struct answer *a)
 {
 	static const struct stale_temp_file none = { .is = STALE_TEMP_ABSENT };
 
-	stale_temp_found(&l->stale, a->request->number, a->ok ?
+	stale_temp_found(&t->stale, a->request->number, a->ok ?
 	    &a->reply->file : &none);
-	return 0;
 }
 
 /* The owner of another program's file says nothing of us. */
 static void
-note_owner(struct tempfile *l, const struct answer *a)
+note_owner(struct tempfile *t, const struct answer *a)
 {
-	if (a->ok && a->reply->has_owner &&
-	    (!l->is_old || l->has_staging || l->dir_is_safe))
-		stale_temp_set_owner(&l->stale, a->reply->file.owner);
+	if (a->ok && a->reply->has_owner && (t->open != TEMPFILE_OPEN_OLD ||
+	    t->has_staging || t->dir_is_safe))
+		stale_temp_set_owner(&t->stale, a->reply->file.owner);
 }
 
-static int
-on_fstat_old(struct tempfile *l, const struct answer *a)
+static void
+on_fstat_old(struct tempfile *t, struct answer *a)
 {
-	l->never_striped |= !a->ok || !a->reply->confirmed;
+	t->never_striped |= !a->ok || !a->reply->confirmed;
 	if (a->ok) {
-		l->old_size_known = 1;
-		l->old_size = a->reply->file.size;
-		l->is_special = !a->reply->confirmed;
+		t->old_size_known = 1;
+		t->old_size = a->reply->file.size;
+		t->is_special = !a->reply->confirmed;
 	}
-	note_owner(l, a);
-	return 0;
+	note_owner(t, a);
 }
 
 /* If the name is taken, the file is opened in the next way. */
-static int
-on_open(struct tempfile *l, const struct answer *a)
+static void
+on_open(struct tempfile *t, struct answer *a)
 {
 	if (!a->ok) {
-		l->open++;
-		return 0;
+		t->open++;
+		return;
 	}
-	l->has_temp = l->open == TEMPFILE_OPEN_TEMP;
-	l->place = l->has_temp ? IN_TEMP : IN_PLACE;
-	return set_state(l, TEMPFILE_MOVING);
+	t->has_temp = t->open == TEMPFILE_OPEN_TEMP;
+	t->place = t->has_temp ? IN_TEMP : IN_PLACE;
+	set_state(t, TEMPFILE_MOVING);
 }
 
-static int
-on_open_staging(struct tempfile *l, const struct answer *a)
+static void
+on_open_staging(struct tempfile *t, struct answer *a)
 {
-	l->never_striped |= !a->ok;
-	l->place = a->ok ? STAGING_CHECKING : IN_PLACE;
-	l->has_staging = a->ok;
-	return 0;
+	t->never_striped |= !a->ok;
+	t->place = a->ok ? STAGING_CHECKING : IN_PLACE;
+	t->has_staging = a->ok;
 }
 
-static int
-on_fstat_tag(struct tempfile *l, const struct answer *a)
+static void
+on_fstat_tag(struct tempfile *t, struct answer *a)
 {
-	l->is_tagged = a->ok && a->reply->confirmed;
-	note_owner(l, a);
-	return 0;
+	t->is_tagged = a->ok && a->reply->confirmed;
+	note_owner(t, a);
 }
 
 /* The rest goes into the staging file, and what is new of it into the file. */
-static int
-on_statvfs(struct tempfile *l, const struct answer *a)
+static void
+on_statvfs(struct tempfile *t, struct answer *a)
 {
-	const uint64_t size = l->conf.size;
+	const uint64_t size = t->conf.size;
 
-	l->has_space = a->ok && a->reply->free_space >= size -
-	    min_u64(size, a->now->cursor) + size - min_u64(size, l->old_size);
-	return 0;
+	t->has_space = a->ok && a->reply->free_space >= size -
+	    min_u64(size, a->now->cursor) + size - min_u64(size, t->old_size);
 }
 
 /* If it failed, the staging file took the space: the file goes on alone. */
-static int
-on_copy_back(struct tempfile *l, const struct answer *a)
+static void
+on_copy_back(struct tempfile *t, struct answer *a)
 {
 	const struct tempfile_request *r = a->request;
 
-	l->copy_in_flight = 0;
-	l->reverting |= !a->ok;
-	l->copy_failed |= !a->ok;
+	t->copy_in_flight = 0;
+	t->reverting |= !a->ok;
+	t->copy_failed |= !a->ok;
 	if (a->ok)
-		l->copied_end = r->len == 0 ? a->now->contiguous_end :
+		t->copied_end = r->len == 0 ? a->now->contiguous_end :
 		    r->off + r->len - COPY_CHUNK;
-	return 0;
 }
 
 static enum name_seen
@@ -628,118 +609,121 @@ name_in(const struct answer *a)
 	    NAME_OTHER;
 }
 
-static int
-on_lstat_temp(struct tempfile *l, const struct answer *a)
+static void
+on_lstat_temp(struct tempfile *t, struct answer *a)
 {
-	l->temp_seen = name_in(a);
-	l->has_temp &= l->temp_seen != NAME_OTHER;
-	l->temp_name_lost |= l->temp_seen != NAME_SAME;
-	l->truncate_failed |= l->temp_seen != NAME_SAME && l->state ==
-	    TEMPFILE_TRUNCATING;
-	return !a->ok;
+	t->temp_seen = name_in(a);
+	if (t->temp_seen == NAME_SAME)
+		return;
+	t->has_temp &= !a->ok;
+	t->temp_name_lost = 1;
+	t->truncate_failed |= t->state == TEMPFILE_TRUNCATING;
 }
 
-static int
-on_lstat_renamed(struct tempfile *l, const struct answer *a)
+static void
+on_lstat_renamed(struct tempfile *t, struct answer *a)
 {
-	l->target_seen = name_in(a);
-	return !a->ok && ++l->target_lstats > 1;
+	t->target_seen = name_in(a);
+	if (!a->ok)
+		a->is_told = ++t->target_lstats > 1;
 }
 
-static int
-on_setsize(struct tempfile *l, const struct answer *a)
+static void
+on_setsize(struct tempfile *t, struct answer *a)
 {
-	if (a->ok)
-		return 0;
-	l->truncate_failed = has_hole(l, a->now);
-	l->old_tail_remains = !l->truncate_failed &&
-	    may_have_old_tail(l, a->now);
-	return 1;
+	t->truncate_failed |= !a->ok && has_hole(t, a->now);
+	t->old_tail_remains |= !a->ok && !t->truncate_failed &&
+	    may_have_old_tail(t, a->now);
 }
 
-static int
-on_rename(struct tempfile *l, const struct answer *a)
+static void
+on_rename(struct tempfile *t, struct answer *a)
 {
-	l->is_renamed = a->ok;
-	l->has_temp &= !a->ok;
-	return !a->ok;
+	t->is_renamed = a->ok;
+	t->has_temp &= !a->ok;
 }
 
-static int
-on_remove(struct tempfile *l, const struct answer *a)
+static void
+on_remove(struct tempfile *t, struct answer *a)
 {
-	l->has_temp &= !a->ok;
-	return !a->ok;
+	t->has_temp &= !a->ok;
 }
 
-static int
-on_remove_staging(struct tempfile *l, const struct answer *a)
+static void
+on_remove_staging(struct tempfile *t, struct answer *a)
 {
-	l->has_staging &= !a->ok;
-	return !a->ok;
+	t->has_staging &= !a->ok;
 }
 
-static int
-on_close(struct tempfile *l, const struct answer *a)
+static void
+on_close(struct tempfile *t, struct answer *a)
 {
-	l->failed |= !a->ok;
-	return !a->ok;
+	t->failed |= !a->ok;
 }
 
 int
-tempfile_reply(struct tempfile *l, const struct tempfile_now *now,
+tempfile_reply(struct tempfile *t, const struct tempfile_now *now,
     const struct tempfile_request *request, const struct tempfile_reply *reply)
 {
-	/* After the other requests nothing follows. */
-	static int (*const handlers[])(struct tempfile *,
-	    const struct answer *) = {
-		[TEMPFILE_LSTAT_TARGET] = on_lstat_target,
-		[TEMPFILE_LSTAT_DIR] = on_lstat_dir,
-		[TEMPFILE_LSTAT_STALE] = on_lstat_stale,
-		[TEMPFILE_FSTAT_OLD] = on_fstat_old,
-		[TEMPFILE_OPEN_STAGING] = on_open_staging,
-		[TEMPFILE_FSTAT_TAG] = on_fstat_tag,
-		[TEMPFILE_STATVFS] = on_statvfs,
-		[TEMPFILE_COPY_BACK] = on_copy_back,
-		[TEMPFILE_LSTAT_TEMP] = on_lstat_temp,
-		[TEMPFILE_SETSIZE] = on_setsize,
-		[TEMPFILE_RENAME] = on_rename,
-		[TEMPFILE_LSTAT_RENAMED] = on_lstat_renamed,
-		[TEMPFILE_FSETSTAT] = is_reported,
-		[TEMPFILE_REMOVE_STAGING] = on_remove_staging,
-		[TEMPFILE_CLOSE] = on_close,
-		[TEMPFILE_REMOVE] = on_remove,
-		[TEMPFILE_OPEN_TEMP] = on_open,
-		[TEMPFILE_OPEN_NEW] = on_open,
+	static const struct {
+		void (*handle)(struct tempfile *, struct answer *);
+		int	 is_told;
+	} ops[] = {
+		[TEMPFILE_LSTAT_TARGET] = { on_lstat_target, 0 },
+		[TEMPFILE_LSTAT_DIR] = { on_lstat_dir, 0 },
+		[TEMPFILE_LSTAT_STALE] = { on_lstat_stale, 0 },
+		[TEMPFILE_REMOVE_STALE] = { NULL, 0 },
+		[TEMPFILE_FSTAT_OLD] = { on_fstat_old, 0 },
+		[TEMPFILE_OPEN_STAGING] = { on_open_staging, 0 },
+		[TEMPFILE_SET_TAG] = { NULL, 0 },
+		[TEMPFILE_FSTAT_TAG] = { on_fstat_tag, 0 },
+		[TEMPFILE_STATVFS] = { on_statvfs, 0 },
+		[TEMPFILE_COPY_BACK] = { on_copy_back, 0 },
+		[TEMPFILE_LSTAT_TEMP] = { on_lstat_temp, 1 },
+		[TEMPFILE_SETSIZE] = { on_setsize, 1 },
+		[TEMPFILE_RENAME] = { on_rename, 1 },
+		[TEMPFILE_LSTAT_RENAMED] = { on_lstat_renamed, 1 },
+		[TEMPFILE_FSETSTAT] = { NULL, 1 },
+		[TEMPFILE_CLOSE_STAGING] = { NULL, 0 },
+		[TEMPFILE_REMOVE_STAGING] = { on_remove_staging, 1 },
+		[TEMPFILE_CLOSE] = { on_close, 1 },
+		[TEMPFILE_REMOVE] = { on_remove, 1 },
+		[TEMPFILE_OPEN_TEMP] = { on_open, 0 },
+		[TEMPFILE_OPEN_NEW] = { on_open, 0 },
 	};
-	const struct answer a = { request, reply, now, reply->ok };
+	struct answer a = { request, reply, now, reply->ok,
+	    ops[request->op].is_told };
 
-	return handlers[request->op] != NULL ? handlers[request->op](l, &a) : 0;
+	if (ops[request->op].handle != NULL)
+		ops[request->op].handle(t, &a);
+	return !a.ok && a.is_told;
 }
 
+/* What is asked about it */
+
 static enum tempfile_leftover
-leftover_now(const struct tempfile *l)
+leftover_now(const struct tempfile *t)
 {
-	if (l->has_temp)
-		return l->temp_seen == NAME_ABSENT ? TEMPFILE_MAY_LEAVE_TEMP :
+	if (t->has_temp)
+		return t->temp_seen == NAME_ABSENT ? TEMPFILE_MAY_LEAVE_TEMP :
 		    TEMPFILE_LEAVES_TEMP;
-	if (l->has_staging)
+	if (t->has_staging)
 		return TEMPFILE_LEAVES_STAGING;
-	return l->open == TEMPFILE_OPEN_TEMP && l->place == IN_PLACE ?
+	return t->open == TEMPFILE_OPEN_TEMP && t->place == IN_PLACE ?
 	    TEMPFILE_MAY_LEAVE_TEMP : TEMPFILE_LEAVES_NOTHING;
 }
 
 struct tempfile_info
-tempfile_info(const struct tempfile *l)
+tempfile_info(const struct tempfile *t)
 {
-	if (l == NULL)
+	if (t == NULL)
 		return (struct tempfile_info){ 0 };
-	return (struct tempfile_info){ .state = l->state, .open = l->open,
-	    .number = l->number, .may_stripe = l->is_tagged &&
-	    (l->place == IN_TEMP || l->place == IN_STAGING),
-	    .has_staging = l->has_staging, .is_reverting = l->reverting,
-	    .has_failed = l->failed || l->truncate_failed,
-	    .must_restart = l->restart, .not_truncated = l->old_tail_remains,
-	    .is_renamed = l->is_renamed, .is_not_renamed = l->place ==
-	    IN_TEMP && !l->is_renamed, .leftover = leftover_now(l) };
+	return (struct tempfile_info){ .state = t->state, .open = t->open,
+	    .number = t->number, .may_stripe = t->is_tagged &&
+	    (t->place == IN_TEMP || t->place == IN_STAGING),
+	    .has_staging = t->has_staging, .is_reverting = t->reverting,
+	    .has_failed = t->failed || t->truncate_failed,
+	    .must_restart = t->restart, .not_truncated = t->old_tail_remains,
+	    .is_renamed = t->is_renamed, .is_not_renamed = t->place ==
+	    IN_TEMP && !t->is_renamed, .leftover = leftover_now(t) };
 }

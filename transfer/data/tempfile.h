@@ -51,8 +51,8 @@
  * in MOVING, where it looks, and waits in CLEANING if something was found.
  *
  * The caller does what tempfile_next() returns, in any state, and hands each
- * reply to tempfile_reply(). Requests go over connection 0, which never ends.
- * No I/O, no clock, no upstream header. Not thread safe.
+ * reply to tempfile_reply(). Requests go over the main connection. No I/O, no
+ * clock, no upstream header. Not thread safe.
  */
 
 #ifndef HAYATE_TEMPFILE_H
@@ -62,12 +62,11 @@
 
 #include "stale-temp.h"
 
-
 enum tempfile_op {
-	/* Before the file is open: attributes of what has its name, of */
-	TEMPFILE_LSTAT_TARGET = 1,
-	TEMPFILE_LSTAT_DIR,	/* its directory, */
-	TEMPFILE_LSTAT_STALE,	/* and the temporary name "number" */
+	/* Requests */
+	TEMPFILE_LSTAT_TARGET = 1,	/* of what has its name */
+	TEMPFILE_LSTAT_DIR,	/* of its directory */
+	TEMPFILE_LSTAT_STALE,	/* of the temporary name "number" */
 	TEMPFILE_REMOVE_STALE,	/* remove that file */
 	TEMPFILE_FSTAT_OLD,	/* attributes of the file that is open */
 	TEMPFILE_OPEN_STAGING,	/* a temporary file, which must not exist */

@@ -683,13 +683,14 @@ stats_first(const struct sched_begin *b)
 void
 sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 {
+	static const struct tempfile_conf removal = { .only_removes_stale = 1 };
 	struct sched_target *target = &j->target;
 
 	b->has_tempfile = b->tempfile != NULL && s->has_handle_limit &&
 	    s->ntempfiles < b->max_tempfiles &&
 	    tempfile_sched_add(s, j, b->tempfile) == 0;
 	if (!b->has_tempfile && b->removes_stale && s->has_handle_limit)
-		(void)tempfile_sched_remove_stale(s, j);
+		(void)tempfile_sched_add(s, j, &removal);
 	target->exists_ours |= b->exists_ours;
 	target->no_truncate = b->no_truncate = j->owner != s->main ||
 	    b->is_shared;

@@ -15,8 +15,8 @@
 #include "tempfile.h"
 #include "tempfile-sched.h"
 
-static int
-add_temp(struct sched *s, struct sched_entry *j,
+int
+tempfile_sched_add(struct sched *s, struct sched_entry *j,
     const struct tempfile_conf *conf)
 {
 	struct sched_temp *temp = calloc(1, sizeof(*temp));
@@ -29,26 +29,11 @@ add_temp(struct sched *s, struct sched_entry *j,
 	temp->only_removes_stale = conf->only_removes_stale;
 	sched_link_before(&temp->link, &s->tempfiles);
 	j->temp = temp;
+	if (has_tempfile(j)) {
+		s->ntempfiles++;
+		sched_conn_move(s, j, s->main);
+	}
 	return 0;
-}
-
-int
-tempfile_sched_add(struct sched *s, struct sched_entry *j,
-    const struct tempfile_conf *conf)
-{
-	if (add_temp(s, j, conf) != 0)
-		return -1;
-	s->ntempfiles++;
-	sched_conn_move(s, j, s->main);
-	return 0;
-}
-
-int
-tempfile_sched_remove_stale(struct sched *s, struct sched_entry *j)
-{
-	static const struct tempfile_conf conf = { .only_removes_stale = 1 };
-
-	return add_temp(s, j, &conf);
 }
 
 void
@@ -162,7 +147,7 @@ end_tempfile(struct sched *s, struct sched_entry *j)
 {
 	const struct tempfile_info info = tempfile_info(j->temp->file);
 
-	if (j->temp->is_awaited) {
+	if (!has_tempfile(j)) {
 		j->temp->is_awaited = 0;
 		s->nremoving_stale--;
 		schedule_step(s, j, OP_END);

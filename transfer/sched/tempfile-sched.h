@@ -8,18 +8,18 @@
  * connections.
  *
  * tempfile.h decides when the data of such a file appears under its name, and
- * which requests that takes (OP_TEMPFILE). They use connection 0, which is
- * never lost, so the file stays on connection 0. Some are sent before the file
- * is opened, to find out how: with SSH2_FXF_EXCL (OP_OPEN_EXCL), under its name
- * or a temporary one, because a new file and an existing one are handled
- * differently, or as it stands. Others are sent during the transfer, and the
- * last ones after all helpers have closed the file: they replace the normal
- * SETSIZE, FSETSTAT and CLOSE at the end of other files.
+ * which requests that takes (OP_TEMPFILE). They use the main connection, so
+ * that owns the file. Some are sent before the file is opened, to find out how:
+ * with SSH2_FXF_EXCL (OP_OPEN_EXCL), under its name or a temporary one, because
+ * a new file and an existing one are handled differently, or as it stands.
+ * Others are sent during the transfer, and the last ones after all helpers have
+ * closed the file: they replace the normal SETSIZE, FSETSTAT and CLOSE at the
+ * end of other files.
  *
  * Any other file that is uploaded may have a temporary file that only removes
  * what killed copies have left beside it. It asks while the data moves, and if
  * it has found something, before OP_END. It takes the owner from the handle of
- * connection 0, so a file that has another connection asks nothing.
+ * the main connection, so a file that another connection owns asks nothing.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -38,10 +38,7 @@ struct sched_request;
 int	tempfile_sched_add(struct sched *, struct sched_entry *,
     const struct tempfile_conf *);
 
-/* Likewise removes stale temporary files beside its target. */
-int	tempfile_sched_remove_stale(struct sched *, struct sched_entry *);
-
-/* Drops both. */
+/* Drops it. */
 void	tempfile_sched_drop(struct sched *, struct sched_entry *);
 
 /*
