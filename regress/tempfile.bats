@@ -93,6 +93,19 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 	done
 }
 
+@test "a staging file that is opened as the last data arrives is removed" {
+	local size seed striped
+	for size in 8 20 40; do
+		for striped in 5 11 17 23; do
+			for seed in 0 1 2 3 4 5; do
+				echo "old=500 in_place=1 size=$size striped=$striped seed=$seed"
+			done
+		done
+	done >"$BATS_TEST_TMPDIR/late"
+	run -0 run_unit tempfile-replay <"$BATS_TEST_TMPDIR/late"
+	[ "$(grep -c 'name=whole temp=none' <<<"$output")" = 72 ]
+}
+
 @test "stale temporary files of a killed copy are removed, and no other files" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD"; do

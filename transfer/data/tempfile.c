@@ -304,13 +304,16 @@ move(struct tempfile *t, const struct tempfile_now *now,
 /* The end */
 
 /*
- * If data is missing behind it, the last chunk is not copied: sftp-server does
- * not report its errors.
+ * A staging file that came too late is removed as while data moves. If data is
+ * missing behind it, the last chunk is not copied: sftp-server does not report
+ * its errors.
  */
 static int
 finish_staging(struct tempfile *t, const struct tempfile_now *now,
     struct tempfile_request *a)
 {
+	if (prepare_staging(t, now, a) == 1)
+		return 1;
 	if (t->place != IN_STAGING)
 		return set_state(t, TEMPFILE_TRUNCATING);
 	if (t->step == 0 && copy_acked(t, now->contiguous_end ==
