@@ -117,6 +117,17 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 	done
 }
 
+@test "names that were looked at before are not looked at again, but before a removal" {
+	local way
+	for way in "$NEW" "$LATE" "$OLD"; do
+		run -0 run_replay "$way" "$way searched=1" "$way stale=165 alive=33" \
+		    "$way stale=165 alive=33 searched=1"
+		[ "$(get_value 1 requests)" = $(($(get_value 0 requests) - 8)) ]
+		[ "$(get_value 3 requests)" = $(($(get_value 2 requests) - 8)) ]
+		[ "$(get_value 3 stale) $(get_value 3 name)" = "33 whole" ]
+	done
+}
+
 # print_files N: prints words for N files, each with other failures
 print_files() {
 	awk -v n="$1" '

@@ -28,6 +28,7 @@
  *   foreign    for each that another user owns
  *   stolen     1: another copy renames the temporary file
  *   swapped    1: another file gets the temporary name, and that of the file
+ *   searched   1: the names were looked at before
  *   made       another program makes the file after N steps; -1: never
  *   seed       of the random numbers
  *
@@ -66,6 +67,7 @@ static struct {
 	long size, old, striped, server_caps, space, in_place, preserve, stop;
 	long fail, write, room, stale, alive, stolen, seed;
 	long conns_wanted, unsafe, untagged, foreign, swapped, made;
+	long searched;
 } conf;
 
 static const struct word keys[] = {
@@ -80,7 +82,7 @@ static const struct word keys[] = {
 	{ "seed", &conf.seed, 1 }, { "conns_wanted", &conf.conns_wanted, 1 },
 	{ "unsafe", &conf.unsafe, 0 }, { "untagged", &conf.untagged, 0 },
 	{ "foreign", &conf.foreign, 0 }, { "swapped", &conf.swapped, 0 },
-	{ "made", &conf.made, -1 },
+	{ "made", &conf.made, -1 }, { "searched", &conf.searched, 0 },
 };
 
 struct content {
@@ -470,9 +472,30 @@ open_file(void)
 	}
 }
 
+/* Looks at all names, as the verification does before. */
+static void
+look_before(struct stale_temp *stale)
+{
+	static const struct stale_temp_file none = { .is = STALE_TEMP_ABSENT };
+	struct tempfile_reply said;
+	struct stale_temp_action a;
+
+	stale_temp_begin(stale, 0);
+	stale_temp_set_owner(stale, 1);
+	for (;;) {
+		stale_temp_next(stale, 0, &a);
+		if (a.op == STALE_TEMP_END)
+			break;
+		must(a.op == STALE_TEMP_LSTAT, "names are only looked at");
+		stale_temp_found(stale, a.number, lstat_stale(a.number, &said) ?
+		    &said.file : &none);
+	}
+}
+
 static void
 begin(void)
 {
+	struct stale_temp stale;
 	struct tempfile_conf c = { .size = (uint64_t)conf.size * PIECE,
 	    .in_place = (int)conf.in_place, .preserve = (int)conf.preserve,
 	    .number = (unsigned int)conf.seed % STALE_TEMP_NAMES };
@@ -492,6 +515,10 @@ begin(void)
 	stopped = failed = eof = is_torn = was_striped = 0;
 	is_open = is_tagged = is_other = 0;
 	extents_begin(&rs, 0);
+	if (conf.searched) {
+		look_before(&stale);
+		c.searched = &stale;
+	}
 	must((l = tempfile_new(&c)) != NULL, "memory");
 	open_file();
 }

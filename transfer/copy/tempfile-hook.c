@@ -28,6 +28,7 @@
 #include "temp-name-hook.h"
 #include "tempfile.h"
 #include "tempfile-hook.h"
+#include "verify-run-hook.h"
 
 /* A server that takes less at once is not for this: each WRITE costs work. */
 #define UNIT_MIN	(32 * 1024)
@@ -74,8 +75,9 @@ tempfile_want(struct transfer *t, struct file *file, struct sched_entry *j,
 {
 	int streams;
 
-	begin->removes_stale = !t->keeps_target && file->size >=
-	    STRIPE_MIN_FILE && server_is_tuned(t->server);
+	begin->removes_stale = verify_run_search(file) == NULL &&
+	    !t->keeps_target && file->size >= STRIPE_MIN_FILE &&
+	    server_is_tuned(t->server);
 	if (!tempfile_may_begin(t, file->size) || file->sparse ||
 	    file->never_striped || sched_info(j).must_open_trunc)
 		return;
@@ -83,7 +85,8 @@ tempfile_want(struct transfer *t, struct file *file, struct sched_entry *j,
 	*conf = (struct tempfile_conf){ .size = file->size,
 	    .in_place = t->in_place, .preserve = t->preserve,
 	    .is_readonly = (file->a.perm & S_IWUSR) == 0,
-	    .number = arc4random_uniform(STALE_TEMP_NAMES) };
+	    .number = arc4random_uniform(STALE_TEMP_NAMES),
+	    .searched = verify_run_search(file) };
 	begin->tempfile = conf;
 	begin->max_tempfiles = streams > 1 ? streams - 1 : STRIPED_FILES_MAX;
 }
@@ -94,6 +97,7 @@ tempfile_begun(struct file *file)
 	file->temp_name = temp_name_new(file->dst);
 	file->temp_tag = new_tag();
 	file->temp_attrs.flags = 0;
+	verify_run_end_search(file);
 	signals_catch();
 }
 

@@ -61,7 +61,11 @@ tempfile_new(const struct tempfile_conf *conf)
 	if (t == NULL)
 		return NULL;
 	t->conf = *conf;
-	stale_temp_begin(&t->stale, 0);
+	if (conf->searched != NULL)
+		t->stale = *conf->searched;
+	else
+		stale_temp_begin(&t->stale, 0);
+	t->conf.searched = NULL;
 	if (conf->only_removes_stale) {
 		t->open = TEMPFILE_OPEN_OLD;
 		t->never_striped = 1;
@@ -166,7 +170,8 @@ look_up(struct tempfile *t, const struct tempfile_now *now,
 	if (!now->stopped && t->step < 2)
 		return set_request(t, t->step++ == 0 ? TEMPFILE_LSTAT_TARGET :
 		    TEMPFILE_LSTAT_DIR, now, a);
-	if (!now->stopped && search_stale(t, now, a) == 1)
+	if (!now->stopped && t->stale.phase == STALE_TEMP_LOOKING &&
+	    search_stale(t, now, a) == 1)
 		return 1;
 	if (now->in_flight > 0 || (t->stale.phase == STALE_TEMP_LOOKING &&
 	    !now->stopped))

@@ -135,6 +135,8 @@ struct tempfile_conf {
 	int	 is_readonly;		/* its mode lets nobody open it again */
 	unsigned int number;	/* of the temporary name, if it is free */
 	int	 only_removes_stale;	/* what was left over; see above */
+	/* a search that has ended, and goes on here; or NULL */
+	const struct stale_temp *searched;
 };
 
 /*

@@ -233,6 +233,22 @@ verify_run_end(struct file *file)
 	verify_run_forget(file);
 }
 
+const struct stale_temp *
+verify_run_search(const struct file *file)
+{
+	return file->verification == NULL || file->verification->temp_name ==
+	    NULL ? NULL : &file->verification->stale;
+}
+
+void
+verify_run_end_search(struct file *file)
+{
+	if (file->verification == NULL)
+		return;
+	free(file->verification->temp_name);
+	file->verification->temp_name = NULL;
+}
+
 int
 verify_run_is_same(const struct file *file, const struct stat *sb)
 {

@@ -85,6 +85,14 @@ int verify_run_begin(struct transfer *, struct file *, struct sched_entry *);
 /* OP_VERIFY. Returns 1 if the copy is next. */
 int	verify_run_step(struct transfer *, struct file *, struct sched_entry *);
 
+/*
+ * What the verification has seen under temporary names, when it has ended, or
+ * NULL. It removes what is stale at the end, unless another takes over:
+ * verify_run_end_search().
+ */
+const struct stale_temp *verify_run_search(const struct file *);
+void	verify_run_end_search(struct file *);
+
 /* The local source of an upload is going to be read. */
 void	verify_run_source_opened(struct file *);
 
