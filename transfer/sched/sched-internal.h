@@ -138,7 +138,7 @@ struct sched_hosts {
 	unsigned int to_check;	/* bits: OP_STAT_DEST_ON_HOST is not sent yet */
 	int	 mismatch;		/* one of these saw another file */
 	int	 had_mismatch;		/* before a restart */
-	int	 unconfirmed_writes;	/* a lost server may execute some */
+	int	 unconfirmed_writes;	/* see struct sched_info */
 	int	 mtime_mismatch;	/* the target's mtime has to be set */
 };
 
@@ -185,7 +185,7 @@ struct restart {
 	uint32_t limit_epoch, limit_before;
 };
 
-/* When OP_SETSIZE_0 empties an old file, which only sched_begin() asks */
+/* Whether OP_SETSIZE_0 truncates an old file; sched_begin() decides it. */
 enum setsize_0 {
 	SETSIZE_0_NOT,		/* not at all, or it was done */
 	SETSIZE_0_PENDING,	/* before the first WRITE */
