@@ -531,6 +531,10 @@ is_closed() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 		diff -r -x 5 a there/a
 		run ! grep fsetstat log
 	done
+	# A device takes a large file, though none of its connections can truncate it.
+	ln -s /dev/null there/device
+	copy -v -j 4 "$BULK" "nocut:$T/there/device" >log 2>&1
+	run ! grep fsetstat log
 	sshd_down nocut
 }
 

@@ -62,6 +62,7 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 	run -0 run_replay "$OLD size=1000 fail=4096" "old=500 size=1000 in_place=1 fail=4096" \
 	    "$OLD size=1000 fail=4096 striped=-1"
 	[ "$(get_value 0 restart) $(get_value 1 restart) $(get_value 2 restart)" = "1 0 1" ]
+	[ "$(grep -c reported=0 <<<"$output")" = 3 ]
 }
 
 @test "an error leaves the complete prefix, and is reported if it affects the result" {

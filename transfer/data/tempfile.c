@@ -642,6 +642,9 @@ on_setsize(struct tempfile *t, struct answer *a)
 	t->truncate_failed |= !a->ok && has_hole(t, a->now);
 	t->old_tail_remains |= !a->ok && !t->truncate_failed &&
 	    may_have_old_tail(t, a->now);
+	/* A file with an old tail restarts, any other is complete. */
+	a->is_told &= t->truncate_failed || (t->old_tail_remains &&
+	    a->now->stopped);
 }
 
 static void
