@@ -82,6 +82,9 @@
 /* The window limits only while the path holds half of it or more. */
 #define HALF_WINDOW(window)	((window) / 2)
 
+/* The window limits only while none of it waits in a queue of the path. */
+#define RTT_OF_QUEUE(rtt)	((rtt) + MINIMUM((rtt) / 2, (rtt) / 8 + 1000))
+
 /* The bound on unsent bytes stays as long as the want is near it. */
 #define FAR_ABOVE(want, bound)	((want) > (bound) + (bound) / 4)
 #define FAR_BELOW(want, bound)	((want) < (bound) / 2)
@@ -481,7 +484,7 @@ check_window_limited(struct ssh *ssh, struct Channel *c)
 		s->peer_window = MAXIMUM(s->peer_window,
 		    MINIMUM(path.unacked, UINT_MAX));
 		is_limited = path.unacked >= HALF_WINDOW(s->peer_window) &&
-		    path.rtt_us < path.min_rtt_us + path.min_rtt_us / 2;
+		    path.rtt_us < RTT_OF_QUEUE(path.min_rtt_us);
 	}
 	if (window_limited_update(&s->limited, is_limited, clock_us()))
 		log_window_limited(ssh, c, s->peer_window, &path);

@@ -237,6 +237,9 @@ find_in_window(const struct bottleneck_input *c, const struct stall_stats *f,
 
 	if (v->min_rtt_us != 0 &&
 	    2 * path_bytes(c, v) > f->n[STAT_PEER_WINDOW]) {
+		if (has_some_queue(v))
+			return set_cause(v, BOTTLENECK_PATH, c->is_put,
+			    percent);
 		v->amount = f->n[STAT_PEER_WINDOW];
 		return set_cause(v, BOTTLENECK_WINDOW, c->is_put, percent);
 	}
@@ -318,6 +321,8 @@ find_receiver(const struct bottleneck_input *c, struct bottleneck *v)
 	if (find_requests(c, v, percent))
 		return 1;
 	if (fills_path(c, v, f->n[STAT_OWN_WINDOW])) {
+		if (has_some_queue(v))
+			return set_cause(v, BOTTLENECK_PATH, 0, percent);
 		v->amount = f->n[STAT_OWN_WINDOW];
 		return set_cause(v, BOTTLENECK_WINDOW, 0, percent);
 	}

@@ -90,6 +90,15 @@ WAITS="here.cpu=1000000 here.wait-tcp=8500000"
 	is_bottleneck path-or-peer there
 }
 
+@test "a window that leaves a queue on the path is not the bottleneck" {
+	w="here.wait-window=9100000 here.peer-window=2600000 here.rtt-sum=12500000"
+	run_far_copy 200 put hayate "$w"
+	is_bottleneck path there
+	[[ $TEXT = "the path, RTT 100.0 ms, now 125.0 ms "* ]]
+	run_far_copy 200 get here.wait-net=9500000 here.own-window=2400000 here.rtt-sum=12500000
+	is_bottleneck path here
+}
+
 @test "a window that a slow reader keeps shut is the reader's" {
 	w="here.wait-window=9100000 here.peer-window=2097152"
 	run_far_copy 50 put "$w" there.wait-output=9000000
