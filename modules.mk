@@ -19,6 +19,7 @@ HAYATE_CORE = \
 	channels/bufgrow.c \
 	channels/bufmap.c \
 	channels/window-limited.c \
+	channels/standing-queue.c \
 	channels/tcp-path.c \
 	channels/usage.c \
 	channels/wtune.c \

@@ -144,6 +144,11 @@ uint64_t bdp_rtt(const struct bdp *);
 uint64_t bdp_rtt_now(const struct bdp *);
 
 /*
+ * Returns the transport's smoothed RTT, as it was last set; 0: not known.
+ */
+uint64_t bdp_smoothed_rtt(const struct bdp *);
+
+/*
  * bdp_age() returns the smallest age of this round, or 0 before its fourth age.
  * bdp_last_age() returns that of the last round that had four ages, or 0 before
  * there was one. Neither is cleared by time alone.

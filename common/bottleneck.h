@@ -18,8 +18,9 @@
  *
  *   windows    The rate times the RTT has to be half of the window, or 80 % of
  *              the requests in flight, or of our own window if the peer has not
- *              reported. If not, a slow reader keeps the window shut. If the RTT
- *              has grown, the window holds more than the path, which limits.
+ *              reported. If not, a slow reader keeps the window shut. If the
+ *              RTT has grown, the window holds more than the path, which
+ *              limits.
  *   loss       The RTT has not grown, so there is no queue on the path, and the
  *              rate is near what loss leaves to Reno. BBR tolerates losses.
  *   path       There is a queue on it, or the sender is BBR, which avoids one.
