@@ -30,6 +30,10 @@ setup_file() {
 	head -c 12000000 /dev/urandom | split -a 3 -b 6000 - tree/f
 	mv tree/fa* tree/a/b
 	mv tree/fb* tree/c
+	mkdir -p many/a many/b/c
+	head -c 12000000 /dev/urandom | split -a 3 -b 2500 - many/f
+	mv many/fa* many/a
+	mv many/fb* many/b/c
 }
 
 teardown_file() { sshd_down; }
@@ -158,6 +162,109 @@ sum_sent() {
 	rm journal
 	[ "$(ls)" = $'out\nto' ]
 	grep -q 'there are 3 connections' out
+}
+
+# start_copy NAME ARG...: starts copy ARG... over three connections; waits until these are
+# up. Sets "pid", the process to wait for, and "first", the ssh that scp has started. The
+# output is in "out".
+start_copy() {
+	copy -v -j 3 "$@" >out 2>&1 &
+	pid=$!
+	poll 30 grep -q "there are 3 connections" out
+	first=$(pgrep -P "$(pgrep -P "$pid" -x scp)" -x ssh)
+}
+
+# kill_first: ends the ssh that has the main connection; those that it has started live on
+kill_first() { kill -9 "$first"; }
+
+# cut_first NAME: ends the oldest session of the server, which has the main connection
+cut_first() {
+	local pid
+	pid=$(pgrep -o -P "$(cat "$(sshd_dir "$1")/pid")")
+	# shellcheck disable=SC2046 # numbers
+	kill -9 "$pid" $(pgrep -P "$pid") 2>/dev/null || :
+}
+
+# check_takeover FROM TO: the copy has lost its first connection and nothing else
+check_takeover() {
+	wait "$pid" || return
+	[ "$(grep -c 'Connection 1 was lost; connection [23] takes over' out)" = 1 ]
+	diff -r "$1" "$2"
+}
+
+@test "without --retry other connections carry on when the first is lost: a large upload" {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf to
+		start_copy -o MaxRate=12M "$F/bulk" "hayate:$T/to"
+		sleep "0.$((RANDOM % 9))"
+		kill_first
+		check_takeover "$F/bulk" to
+	done
+	# Nothing is left beside the file.
+	[ "$(ls)" = $'out\nto' ]
+}
+
+@test "other connections carry on when the first is lost: a large file over an older one" {
+	for _ in 1 2 3; do
+		head -c 50000000 /dev/urandom >to
+		start_copy -o MaxRate=12M "$F/bulk" "hayate:$T/to"
+		sleep "0.$((RANDOM % 9))"
+		kill_first
+		check_takeover "$F/bulk" to
+	done
+}
+
+@test "other connections carry on when the first is lost: a large download" {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		rm -rf to
+		start_copy "limited:$F/bulk" to
+		sleep "0.$((RANDOM % 9))"
+		kill_first
+		check_takeover "$F/bulk" to
+	done
+}
+
+@test "other connections carry on when the first is lost: a tree, both ways" {
+	for _ in 1 2 3 4 5; do
+		rm -rf to back
+		start_copy -p -r -o MaxRate=8M "$F/many" "hayate:$T/to"
+		sleep "0.$((RANDOM % 9))"
+		kill_first
+		check_takeover "$F/many" to
+		start_copy -p -r "limited:$F/many" back
+		sleep "0.$((RANDOM % 4))"
+		cut_first limited
+		check_takeover "$F/many" back
+	done
+}
+
+@test "each connection may be lost but one; then the copy ends as without others" {
+	local status=0
+	start_copy -o MaxRate=6M "$F/bulk" "hayate:$T/to"
+	kill_first
+	poll 5 grep -q 'connection [23] takes over' out
+	cut_connections hayate
+	wait "$pid" || status=$?
+	[ "$status" = 255 ]
+	grep -q 'Connection closed' out
+	start_copy -o MaxRate=6M "$F/bulk" "hayate:$T/to"
+	cut_first hayate
+	poll 5 grep -q 'Connection 1 was lost; connection 2 takes over' out
+	cut_first hayate
+	wait "$pid"
+	grep -q 'Connection 2 was lost; connection 3 takes over' out
+	cmp "$F/bulk" to
+}
+
+@test "with --retry others carry on as well, and when all are lost they come back" {
+	start_copy --retry 1m -o MaxRate=6M "$F/bulk" "hayate:$T/to"
+	cut_first hayate
+	poll 5 grep -q 'connection [23] takes over' out
+	sleep 1
+	cut_connections hayate
+	wait "$pid"
+	cmp "$F/bulk" to
+	(($(count_cuts) == 1))
 }
 
 @test "sftp goes on with its commands after a cut" {

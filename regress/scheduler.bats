@@ -940,6 +940,28 @@ VERIFIED='set asks 1'
 	done
 }
 
+@test "the main connection is lost, up to five times: another becomes it, and no file is lost" {
+	local at times
+	for at in $(seq 1 14); do
+		times=$((at < 4 ? 5 : 1))
+		run -0 run_replay "$HANDLES" "set names 10" "set conns 8" \
+		    "set lose_main $at" "set lose_main_times $times" "set order $at" \
+		    "put 2 60 2500" "get 2 60 2500" "set late_truncate 1" \
+		    "set preserve 1" "put 2 60 2500" "set lose_last 1" \
+		    "put 2 60 2500" "set in_place 1" "put 2 60 2500" \
+		    "set late_truncate 0" "get 2 60 2500" "set handles 0" \
+		    "put 2 60 2500" "get 2 60 2500" "$HANDLES" "set window 20000" \
+		    "set stripe_min 20000" "put 1 5 90000" "get 1 5 90000"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 8 ]
+		[ "$(grep -c 'whole=5 ' <<<"$output")" = 2 ]
+		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \
+		    "set conns 3" "set lose_main $at" "put 2 60 2500" \
+		    "get 2 60 2500" "set complete 2" "get 2 60 2500" "set pause 1" \
+		    "put 2 60 2500" "set links 2" "set held 5" "get 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 5 ]
+	done
+}
+
 @test "an interrupt after all connections were lost ends the copy" {
 	local at after way
 	for at in 2 5 8; do

@@ -244,6 +244,13 @@ rendezvous_announce_single(void)
 {
 }
 
+long
+rendezvous_process(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
 int
 rendezvous_is_single(int fd)
 {

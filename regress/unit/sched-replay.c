@@ -34,6 +34,8 @@
  *       lose_all N, lose_all_times N   all lanes are lost after each N round
  *                   trips, so many times, and a new lane 0 is there;
  *                   back_after N: the others are, N round trips later
+ *       lose_main N, lose_main_times N   the main lane is lost after each N
+ *                   round trips, so many times, if another can be it
  *       stat_fails N, open_fails N   1: each STAT of a final check, or each
  *                   OP_REOPEN, is refused
  *       slow N, slow_by N   replies of lane N come so many round trips later
@@ -148,8 +150,9 @@ static struct {
 	uint64_t slow, slow_by, slow_each, round_us;
 	uint64_t other, mixed, changed, bad, disk, links, held;
 	uint64_t lose_last, pause, lose_all, lose_all_times, back_after;
+	uint64_t lose_main, lose_main_times;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
-    .lanes = 1, .lose_all_times = 1 };
+    .lanes = 1, .lose_all_times = 1, .lose_main_times = 1 };
 
 static struct sim sim;
 
@@ -173,6 +176,8 @@ static struct {
 	int	 refused;		/* an OP_SETSIZE_0 was */
 	unsigned int lost;		/* a bit for each lane that was */
 	int	 just_lost;		/* in this round trip */
+	unsigned int main;		/* the main lane */
+	uint64_t main_lost;		/* how often */
 	uint64_t all_lost, back_at;	/* how often; when lanes come back */
 	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
 	uint64_t due;			/* when the slow lane replies next */
@@ -356,7 +361,8 @@ serve(struct node *n, struct reply *p)
 		sim_close(&r.handles_to, &n->is_open_to);
 	else if (p->a.op == OP_HELPER_CLOSE)
 		n->joined &= ~(1U << p->a.conn);
-	if (p->a.op == OP_STAT_DEST_ON_HOST && n->is_late && p->a.conn == 0)
+	if (p->a.op == OP_STAT_DEST_ON_HOST && n->is_late && p->a.conn ==
+	    r.main)
 		see_late(n, p);
 	is_nth = sim_serve(&sim, p->a.op) ||
 	    (set.unseen && p->a.op == OP_STAT_DEST_ON_HOST) ||
@@ -612,11 +618,11 @@ check_late(const struct node *n, const struct sched_action *a)
 	size_t i;
 
 	for (i = 0; i < sizeof(by_name) / sizeof(*by_name); i++)
-		sim_must(!r.put || a->conn == 0 || a->op != by_name[i],
-		    "what does harm when it is late goes over the first lane");
-	sim_must(!r.put || a->conn == 0 || a->op != OP_SETSIZE_FINAL ||
-	    n->over, "what does harm when it is late goes over the first lane");
-	sim_must(!r.put || a->conn == 0 || a->op != OP_OPEN || n->over,
+		sim_must(!r.put || a->conn == r.main || a->op != by_name[i],
+		    "what does harm when it is late goes over the main lane");
+	sim_must(!r.put || a->conn == r.main || a->op != OP_SETSIZE_FINAL ||
+	    n->over, "what does harm when it is late goes over the main lane");
+	sim_must(!r.put || a->conn == r.main || a->op != OP_OPEN || n->over,
 	    "a lane that may be lost empties no file");
 }
 
@@ -674,7 +680,7 @@ send(const struct sched_action *a)
 	sim_must(a->op != OP_SETSIZE_0 || !r.refused,
 	    "what was refused once is not asked for again");
 	sim_must(n->under_way == 0 || n->lane == a->conn || set.widen ||
-	    n->lost, "a file keeps its lane");
+	    n->lost || a->op == OP_STAT_DEST_ON_HOST, "a file keeps its lane");
 	sim_must((a->op != OP_READ && a->op != OP_WRITE) || r.cross ||
 	    (n->joined >> a->conn & 1) || (n->is_open &&
 	    a->conn == sched_info(a->entry).owner),
@@ -775,7 +781,7 @@ answer(struct reply *p)
 
 /* The request is lost, with its reply. */
 static void
-lose_request(const struct sched_action *a, int is_all)
+lose_request(const struct sched_action *a, int is_main)
 {
 	struct node *n = sched_info(a->entry).user;
 
@@ -784,7 +790,7 @@ lose_request(const struct sched_action *a, int is_all)
 	n->is_late |= r.put && sched_info(a->entry).kind == KIND_FILE &&
 	    (a->op == OP_WRITE || a->op == OP_SETSIZE_END ||
 	    a->op == OP_SETSIZE_FINAL || a->op == OP_FSETSTAT ||
-	    (is_all && (a->op == OP_OPEN || a->op == OP_SETSIZE_0 ||
+	    (is_main && (a->op == OP_OPEN || a->op == OP_SETSIZE_0 ||
 	    a->op == OP_VERIFY_SETSIZE || a->op == OP_STALE_RENAME ||
 	    a->op == OP_REMOVE_OWN)));
 	r.hashing -= a->op == OP_VERIFY_HASH ? a->len : 0;
@@ -801,7 +807,7 @@ lose_requests(unsigned int lane)
 		if (lane != SCHED_CONNS_ALL && sim.queue[i].link != lane)
 			continue;
 		memcpy(&p, sim.queue[i].body, sizeof(p));
-		lose_request(&p.a, lane == SCHED_CONNS_ALL);
+		lose_request(&p.a, lane == SCHED_CONNS_ALL || lane == r.main);
 	}
 }
 
@@ -812,6 +818,27 @@ set_lanes(unsigned int up)
 	sched_update(r.s, &r.env);
 }
 
+/* A directory that is listed is listed again, from its first name on. */
+static void
+lose_dir(struct node *n)
+{
+	n->named = n->heard = 0;
+	if (n->is_open)
+		sim_close(&r.handles, &n->is_open);
+}
+
+/* Returns the lane that would be the main one without it; set.lanes: none. */
+static unsigned int
+other_main(void)
+{
+	unsigned int i = 0;
+
+	while (i < set.lanes && (i == r.main || ((r.lost | set.apart) >> i &
+	    1) != 0 || i == set.other || i == set.mixed))
+		i++;
+	return i;
+}
+
 /* The lane is lost, with the handles that it had, and what waits there. */
 static void
 lose(unsigned int lane)
@@ -819,15 +846,20 @@ lose(unsigned int lane)
 	struct node *n;
 	struct sched_entry *j;
 
-	if ((r.lost >> lane & 1) != 0)
+	unsigned int new_main = lane == r.main ? other_main() : r.main;
+
+	if ((r.lost >> lane & 1) != 0 || new_main == set.lanes)
 		return;
 	lose_requests(lane);
 	sim_lose(&sim, lane);
 	for (j = sched_next_in_order(r.s, NULL); j != NULL;
 	    j = sched_next_in_order(r.s, j)) {
 		n = sched_info(j).user;
-		if (sched_info(j).kind != KIND_FILE)
+		if (sched_info(j).kind != KIND_FILE) {
+			if (lane == r.main)
+				lose_dir(n);
 			continue;
+		}
 		n->lost |= sched_info(j).owner == lane ||
 		    (n->joined >> lane & 1);
 		n->joined &= ~(1U << lane);
@@ -836,7 +868,8 @@ lose(unsigned int lane)
 	}
 	r.lost |= 1U << lane;
 	r.just_lost = 1;
-	sched_conn_lost(r.s, lane);
+	r.main = new_main;
+	sched_conn_lost(r.s, lane, r.main);
 	/* Another lane that had it is its own now. */
 	for (j = sched_next_in_order(r.s, NULL); j != NULL;
 	    j = sched_next_in_order(r.s, j)) {
@@ -877,7 +910,8 @@ lose_all(void)
 	r.lost = ((1U << set.lanes) - 1) & ~1U;
 	r.all_lost++;
 	r.back_at = r.rounds + set.back_after;
-	sched_conn_lost(r.s, SCHED_CONNS_ALL);
+	r.main = 0;
+	sched_conn_lost(r.s, SCHED_CONNS_ALL, 0);
 	set_lanes(1);
 }
 
@@ -891,6 +925,11 @@ lose_conns(void)
 	if (set.lose_all != 0 && r.all_lost < set.lose_all_times &&
 	    r.rounds > 0 && r.rounds % set.lose_all == 0)
 		lose_all();
+	if (set.lose_main != 0 && r.main_lost < set.lose_main_times &&
+	    r.rounds > 0 && r.rounds % set.lose_main == 0) {
+		r.main_lost++;
+		lose(r.main);
+	}
 	if (set.lose != 0 && r.rounds == set.lose_at)
 		lose((unsigned int)set.lose);
 	if (set.lose2 != 0 && r.rounds == set.lose2_at)
@@ -1200,6 +1239,8 @@ setting(const char *key)
 	    { "bad", &set.bad }, { "disk", &set.disk },
 	    { "lose_last", &set.lose_last },
 	    { "lose_all", &set.lose_all },
+	    { "lose_main", &set.lose_main },
+	    { "lose_main_times", &set.lose_main_times },
 	    { "lose_all_times", &set.lose_all_times },
 	    { "back_after", &set.back_after }, { "pause", &set.pause },
 	    { "links", &set.links }, { "held", &set.held },

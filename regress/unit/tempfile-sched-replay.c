@@ -42,7 +42,8 @@
  *                   file begins again: its temporary file is a stale one
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
- *   lose CHAN N    the channel ends in the Nth round trip
+ *   lose CHAN N    the channel ends in the Nth round trip; 0, which is the main
+ *                  one, if it is a connection and there is another
  *   put SIZE       copy, and report
  *
  * After each request that the server serves, the file under its name must have
@@ -142,6 +143,8 @@ static uint64_t acked, contiguous;
 static int is_over, is_full, has_failed, uses_channels, is_restarted;
 static long stale_names, found_names;	/* a bit for each temporary name */
 static unsigned int own_number;
+static unsigned int main_conn;
+static int is_draining;			/* helpers write to a file that is given up */
 
 static void
 broken(const char *what)
@@ -240,7 +243,7 @@ op_of(const struct sched_action *a)
 static struct sim_file *
 target(const struct sched_action *a)
 {
-	if (a->op == OP_WRITE && !a->staging && a->conn == 0)
+	if (a->op == OP_WRITE && !a->staging && a->conn == main_conn)
 		return named != NULL ? named : temp;
 	return temp;
 }
@@ -401,6 +404,8 @@ serve(const struct sched_action *a, struct tempfile_reply *said)
 		temp = NULL;
 		return 1;
 	case WRITE:
+		if (is_draining)
+			return 1;
 		fill(target(a), a->at / KIB, a->len / KIB);
 		return 1;
 	case STATVFS:
@@ -409,7 +414,7 @@ serve(const struct sched_action *a, struct tempfile_reply *said)
 	case COPY_BACK:
 		return copy_data(a);
 	case STAT_ON_HOST:
-		if (a->conn != 0)
+		if (a->conn != main_conn)
 			broken("a helper verifies for a lost connection");
 		return named != NULL;
 	case SETSIZE:
@@ -448,7 +453,7 @@ reply(const struct sched_action *a)
 	if (names_own_temp(op) && a->op == OP_TEMPFILE &&
 	    a->temp_request.number != own_number)
 		broken("a name that is not ours is used");
-	if (op == WRITE && a->conn != 0 && conf.swapped)
+	if (op == WRITE && a->conn != main_conn && conf.swapped)
 		broken("a helper writes to a different file");
 	if (op != WRITE && op != COPY_BACK)
 		check_named();
@@ -553,13 +558,14 @@ handle_action(const struct sched_action *a)
 		begin(a->entry);
 	else if (a->op == OP_DATA_DONE)
 		check_leftover(a);
-	else if (a->op == OP_RESTART)
+	else if (a->op == OP_RESTART) {
 		is_restarted = !sched_info(a->entry).restarts_after_loss;
-	else if (a->op == OP_END)
+		is_draining = 0;
+	}	else if (a->op == OP_END)
 		has_failed |= sched_info(a->entry).has_failed;
 	else if (a->op == OP_PRINT)
 		is_over = 1;
-	else if (a->conn >= CHANNELS || (a->conn > 0 &&
+	else if (a->conn >= CHANNELS || (a->conn != main_conn &&
 	    conn_state[a->conn] != 2))
 		broken("a channel that is not there is used");
 	else
@@ -625,7 +631,37 @@ lose_conn(unsigned int chan)
 	sim_lose(&sim, chan);
 	conn_state[chan] = 0;
 	is_full = 1;
-	sched_conn_lost(s, chan);
+	sched_conn_lost(s, chan, main_conn);
+}
+
+/* The temporary file stays, as that of a killed copy. */
+static void
+lose_temp(void)
+{
+	if (temp != NULL)
+		stale_names |= 1L << own_number;
+	sim_file_free(temp);
+	temp = NULL;
+	found_names = 0;
+	acked = 0;
+}
+
+static void
+lose_main(void)
+{
+	unsigned int c, lost = main_conn;
+
+	for (c = 1; c < CHANNELS && (c == lost || conn_state[c] != 2); c++)
+		;
+	if (c == CHANNELS || uses_channels || conf.no_tempfile)
+		return;
+	sim_lose(&sim, lost);
+	conn_state[lost] = 0;
+	is_full = 1;
+	is_draining = temp != NULL;
+	lose_temp();
+	main_conn = c;
+	sched_conn_lost(s, lost, main_conn);
 }
 
 /* A server does nothing late here. */
@@ -634,24 +670,20 @@ lose_all(void)
 {
 	sim.n = 0;
 	memset(conn_state, 0, sizeof(conn_state));
-	if (temp != NULL)
-		stale_names |= 1L << own_number;
-	sim_file_free(temp);
-	temp = NULL;
-	found_names = 0;
-	acked = 0;
-	sched_conn_lost(s, SCHED_CONNS_ALL);
+	lose_temp();
+	main_conn = 0;
+	sched_conn_lost(s, SCHED_CONNS_ALL, 0);
 }
 
 static void
 set_conns(void)
 {
-	unsigned int c, up = 1;
+	unsigned int c, up = 1U << main_conn;
 
 	for (c = 1; c < CHANNELS; c++)
 		up |= (conn_state[c] == 2 ? 1U : 0) << c;
 	env.established = env.writable = up;
-	env.server_caps = up == 1 ? 0 : (int)conf.server_caps;
+	env.server_caps = up == 1U << main_conn ? 0 : (int)conf.server_caps;
 	env.conns_wanted = (int)conf.conns_wanted;
 	env.stripe_min = !uses_channels ? STRIPE_MIN_REST :
 	    channel_count.limited ? STRIPE_MIN_FILE : 0;
@@ -682,9 +714,11 @@ round_trip(void)
 			note_refusal();
 		} else if (conn_state[c] == 1)
 			conn_state[c] = 2;
-		if (lost_in_round[c] == rounds)
+		if (lost_in_round[c] == rounds && c != main_conn)
 			lose_conn(c);
 	}
+	if (lost_in_round[0] == rounds)
+		lose_main();
 }
 
 static void
@@ -753,7 +787,8 @@ put(void)
 	now = 1;
 	acked = contiguous = 0;
 	nreported = nrequested = logged = is_torn = is_tagged = is_other = 0;
-	is_restarted = 0;
+	is_restarted = is_draining = 0;
+	main_conn = 0;
 	is_over = is_full = has_failed = 0;
 	uses_channels = conf.streams == 0;
 	memset(conn_state, 0, sizeof(conn_state));
@@ -818,7 +853,7 @@ main(int argc, char **argv)
 			set(word, a);
 		else if (sscanf(line, "fail %31s %ld", word, &a) == 2)
 			set_fail(word, a);
-		else if (sscanf(line, "lose %d %ld", &i, &a) == 2 && i > 0 &&
+		else if (sscanf(line, "lose %d %ld", &i, &a) == 2 && i >= 0 &&
 		    i < CHANNELS)
 			lost_in_round[i] = a;
 		else if (sscanf(line, "put %ld", &size) == 1)

@@ -289,8 +289,8 @@ conns_end(struct conns *t)
 	int is_busy;
 
 	fs_reference_free(t->fs_reference);
-	for (i = 1; i < t->nslots; i++) {
-		if (t->stream[i] == NULL)
+	for (i = 0; i < t->nslots; i++) {
+		if (t->stream[i] == NULL || i == t->main)
 			continue;
 		is_busy = t->fs_check[i] != NULL;
 		drop_conn(t, i);
@@ -308,14 +308,14 @@ conns_abandon(struct conns *t)
 
 	fs_reference_free(t->fs_reference);
 	t->fs_reference = NULL;
-	for (i = 1; i < t->nslots; i++) {
-		if (t->stream[i] == NULL)
+	for (i = 0; i < t->nslots; i++) {
+		if (t->stream[i] == NULL || i == t->main)
 			continue;
 		drop_conn(t, i);
 		close(t->fd[i]);
 	}
-	stream_free(t->stream[0]);
-	t->stream[0] = NULL;
+	stream_free(t->stream[t->main]);
+	t->stream[t->main] = NULL;
 	conns_drop_idle(t->kept);
 }
 
@@ -471,7 +471,7 @@ begin_fs_reference(struct conns *t)
 
 	if (t->fs_reference == NULL && t->locate != NULL &&
 	    !t->fs_checks_stopped && t->locate(t->arg, t->tries, &where) == 0)
-		t->fs_reference = fs_reference_new(t->stream[0], &where);
+		t->fs_reference = fs_reference_new(t->stream[t->main], &where);
 }
 
 /* So many places are tried. */
@@ -659,7 +659,7 @@ conns_poll(struct conns *t, int wake_fd, int ms)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < t->nslots; i++) {
-		if (t->stream[i] != NULL)
+		if (t->stream[i] != NULL && !stream_is_lost(t->stream[i]))
 			streams[n++] = t->stream[i];
 	}
 	if (t->other_stream != NULL)
@@ -698,6 +698,36 @@ lose_conn(struct conns *t, unsigned int i)
 	return was_up;
 }
 
+unsigned int
+conns_other_main(const struct conns *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->nslots && t->kind == CONNS_LOGINS; i++) {
+		if (i != t->main && conns_is_established(t, i) &&
+		    t->host[i] == 0)
+			return i;
+	}
+	return CONNS_MAX;
+}
+
+void
+conns_replace_main(struct conns *t, unsigned int new_main, int asks)
+{
+	unsigned int i;
+
+	fs_reference_free(t->fs_reference);
+	t->fs_reference = NULL;
+	for (i = 0; i < t->nslots; i++) {
+		if (is_unproven(t, i))
+			exclude_host(t, i, "the first connection was lost");
+	}
+	drop_conn(t, t->main);
+	t->main = new_main;
+	t->closed_to_new |= !asks;
+	t->may_use_channels = 0;
+}
+
 /* The first message of a further connection */
 static void
 take_version(struct conns *t, unsigned int i, struct sshbuf *m)
@@ -734,7 +764,7 @@ conns_next(struct conns *t, unsigned int *i)
 			else if (!reject_message(t, *i))
 				return m;
 		}
-		if (*i > 0 && t->stream[*i] != NULL &&
+		if (*i != t->main && t->stream[*i] != NULL &&
 		    stream_is_lost(t->stream[*i]) && lose_conn(t, *i))
 			return NULL;
 	}

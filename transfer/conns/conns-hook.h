@@ -106,6 +106,7 @@ int	conns_parse_version(struct sftp_stream *, struct sshbuf *);
  */
 struct conns {
 	int	 main_fd;
+	unsigned int main;		/* the main connection; 0 at first */
 	struct conns_kept *kept;
 	struct sftp_stream *stream[CONNS_MAX];	/* NULL: the slot is free */
 	unsigned int nslots;		/* later slots are free */
@@ -198,6 +199,17 @@ unsigned int conns_to_other_hosts(const struct conns *);
 
 /* Returns 1 if files can be copied over connection i. */
 int	conns_is_established(const struct conns *, unsigned int i);
+
+/*
+ * The main connection is lost. conns_other_main() returns another connection to
+ * the first host that can take its place; CONNS_MAX: there is none.
+ * conns_replace_main() lets it do so, and frees the stream of the old one; its
+ * descriptor is the caller's from then on, and has to become "main_fd". Hosts
+ * that are not proven yet are left out. "asks": more connections can be had.
+ */
+unsigned int conns_other_main(const struct conns *);
+void	conns_replace_main(struct conns *, unsigned int i, int asks);
+unsigned int conns_established(const struct conns *);	/* of those */
 
 /* Returns the number of such connections. */
 unsigned int conns_established(const struct conns *);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@
 #include "clock.h"
 #include "conns-hook.h"
 #include "early-requests-hook.h"
+#include "exit-status-hook.h"
 #include "reconnect-hook.h"
 #include "rendezvous.h"
 #include "server-hook.h"
@@ -80,9 +82,28 @@ reconnect_begin(struct reconnect *r, struct server *q, struct server *dest)
 	is_reported = 1;
 }
 
+/* ssh ends when scp has neither its session nor one that took its place. */
+void
+reconnect_keep_ssh(struct reconnect *r)
+{
+	if (r->is_possible && r->session == 0 && (r->session =
+	    fcntl(server_get_conn(r->conn[0].server)->fd_in, F_DUPFD_CLOEXEC,
+	    STDERR_FILENO + 1)) == -1)
+		r->is_possible = r->session = 0;
+}
+
+static void
+release_session(struct reconnect *r)
+{
+	if (r->session > 0)
+		close(r->session);
+	r->session = 0;
+}
+
 void
 reconnect_end(struct reconnect *r)
 {
+	release_session(r);
 	while (r->nconns > 0)
 		close(r->conn[--r->nconns].hold);
 	if (r->is_possible)
@@ -134,12 +155,12 @@ begin_session(int fd, uint64_t limit)
 	return caps;
 }
 
-/* The new connection takes the place of the old one. Returns 0, or -1. */
-static int
-take_over(struct server *q, int fd)
+int
+reconnect_take_over(struct server *q, int fd, int caps)
 {
 	const struct server_conn *c = server_get_conn(q);
 
+	server_reconnected(q, caps);
 	shmpipe_forget(c->fd_in);
 	shmpipe_forget(c->fd_out);
 	early_requests_forget(c->fd_in);
@@ -169,10 +190,8 @@ log_in_again(struct server *q, uint64_t deadline)
 			return -1;
 		caps = begin_session(fd, MINIMUM(deadline, began +
 		    LOGIN_MAX_S * US_PER_S));
-		if (caps != 0) {
-			server_reconnected(q, caps);
-			return take_over(q, fd);
-		}
+		if (caps != 0)
+			return reconnect_take_over(q, fd, caps);
 		close(fd);
 		pause_until(MINIMUM(deadline, clock_us() + pause));
 		if (stops(deadline))
@@ -193,6 +212,8 @@ reconnect_wait(struct reconnect *r)
 		if (log_in_again(r->conn[i].server, deadline) == -1)
 			return -1;
 	}
+	release_session(r);
+	exit_status_forgive(0);
 	logit("Connected again after %llu seconds",
 	    (unsigned long long)((clock_us() - began) / US_PER_S));
 	return 0;

@@ -43,6 +43,7 @@ struct reconnect {
 		int	 hold;		/* socket of rendezvous_hold() */
 	} conn[2];
 	int	 nconns;
+	int	 session;	/* of reconnect_keep_ssh(); 0: none */
 	void	(*sigpipe)(int);	/* what SIGPIPE did before */
 };
 
@@ -59,7 +60,19 @@ void	reconnect_begin(struct reconnect *, struct server *,
 /* The transfer ends: from here on each ssh ends with its connection. */
 void	reconnect_end(struct reconnect *);
 
-/* Between these two: returns 1 if a lost connection can be replaced. */
+/*
+ * The main connection is lost, and another one is going to take its place: its
+ * ssh stays, so that all of them can be replaced later.
+ */
+void	reconnect_keep_ssh(struct reconnect *);
+
+/*
+ * The socket, which leads to an SFTP server that offers "caps" (SFTP_CAP_*),
+ * gets the descriptors of the main connection, and is closed. Returns 0, or -1.
+ */
+int	reconnect_take_over(struct server *, int fd, int caps);
+
+/* Returns 1 between these two if a lost connection can be replaced. */
 int	reconnect_is_possible(const struct reconnect *);
 
 /*

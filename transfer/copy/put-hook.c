@@ -104,7 +104,8 @@ static void
 send_local_write(struct request *r)
 {
 	struct sftp_stream *stream = r->t->stream;
-	const struct handle *h = r->a.staging && r->a.conn == 0 ?
+	const struct handle *h = r->a.staging && r->a.conn ==
+	    sched_info(r->a.entry).owner ?
 	    &r->file->dest_handle : file_handle_of(r);
 	off_t off;
 	size_t n, len = skip_hole(r, &off);
@@ -297,7 +298,8 @@ check_seen_target(struct request *r)
 	Attrib seen;
 
 	file_parse_attrs(r, &seen);
-	if (r->a.conn == 0 && sched_info(r->a.entry).unconfirmed_writes &&
+	if (r->a.conn == r->t->conns.main &&
+	    sched_info(r->a.entry).unconfirmed_writes &&
 	    (r->said.result = check_late_target(r, &seen)) != RESULT_OK)
 		return;
 	if (file->seen_attrs.flags == 0)

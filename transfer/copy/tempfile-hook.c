@@ -20,6 +20,7 @@
 #include "xmalloc.h"
 
 #include "conn-count.h"
+#include "conns-hook.h"
 #include "deferred-signals-hook.h"
 #include "file-hook.h"
 #include "op-table.h"
@@ -165,7 +166,7 @@ static const struct handle *
 tagged_handle(struct file *file, const struct sched_action *a)
 {
 	return tempfile_info(sched_info(a->entry).tempfile).has_staging ?
-	    &file->dest_handle : file_handle_for(file, 0);
+	    &file->dest_handle : file_handle_for(file, a->conn);
 }
 
 static void
@@ -386,4 +387,53 @@ tempfile_describe_leftover(const struct file *file, const struct sched_entry *j)
 		break;
 	}
 	return text;
+}
+
+void
+tempfile_report_leftover(const struct file *file, const struct sched_entry *j)
+{
+	char *text = tempfile_describe_leftover(file, j);
+
+	if (text != NULL)
+		error("%s", text);
+	free(text);
+}
+
+/* Adds a line to the text, and frees both. */
+static char *
+append_line(char *text, char *line)
+{
+	char *all;
+
+	xasprintf(&all, "%s%s\r\n", text != NULL ? text : "", line);
+	free(text);
+	free(line);
+	return all;
+}
+
+char *
+tempfile_describe_all(const struct transfer *t)
+{
+	const char *proof = conns_fs_temp_file(&t->conns);
+	char *all = NULL, *line;
+	struct sched_entry *j;
+
+	if (proof != NULL) {
+		xasprintf(&line, TEMPFILE_PROOF_TEXT, proof);
+		all = append_line(all, line);
+	}
+	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =
+	    sched_next_in_order(t->sched, j)) {
+		line = tempfile_describe_leftover(sched_info(j).user, j);
+		if (line != NULL)
+			all = append_line(all, line);
+	}
+	/* A server has named the files. */
+	if (all != NULL) {
+		if (stravis(&line, all, VIS_SAFE | VIS_OCTAL) == -1)
+			fatal_f("out of memory");
+		free(all);
+		all = line;
+	}
+	return all;
 }

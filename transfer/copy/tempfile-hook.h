@@ -50,6 +50,19 @@ extern const struct op_handler tempfile_handlers[];
 char	*tempfile_describe_leftover(const struct file *,
     const struct sched_entry *);
 
+/* Reports the same as an error. */
+void	tempfile_report_leftover(const struct file *,
+    const struct sched_entry *);
+
+/*
+ * Returns what the server would keep of all files, and of a proof, if all ended
+ * now: a line for each, which a signal handler may write; or NULL. The caller
+ * frees it.
+ */
+char	*tempfile_describe_all(const struct transfer *);
+#define TEMPFILE_PROOF_TEXT \
+	"temporary file \"%s\" may remain on the server"
+
 /* Returns the capabilities of a connection, SFTP_CAP_*, as TEMPFILE_HAS_*. */
 int	tempfile_server_caps(int told);
 

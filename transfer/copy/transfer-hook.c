@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@
 #include "conns-hook.h"
 #include "cross-hook.h"
 #include "deferred-signals-hook.h"
+#include "exit-status-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
 #include "fs-location-hook.h"
@@ -58,6 +60,9 @@
 
 /* So many files are worth a further connection. */
 #define MORE_CONNS_FILES	1000
+
+/* How long the loss of the main connection waits for that of others, in us */
+#define LOST_TOGETHER_US	300000
 
 /* So long a signal waits at most that comes right before poll(). */
 #define WAIT_MS		1000
@@ -92,25 +97,11 @@ transfer_can(struct sftp_conn *conn, int resume)
 
 /* Actions */
 
-/* What the server keeps of files that are not in order, as errors */
-static void
-report_leftover(const struct sched_entry *j)
-{
-	char *text = tempfile_describe_leftover(sched_info(j).user, j);
-
-	if (text != NULL)
-		error("%s", text);
-	free(text);
-}
-
-/* What a proof keeps there for a moment */
-#define LEFTOVER_TEXT	"temporary file \"%s\" may remain on the server"
-
 static void
 report_proof_leftover(const struct transfer *t)
 {
 	if (conns_fs_temp_file(&t->conns) != NULL)
-		error(LEFTOVER_TEXT, conns_fs_temp_file(&t->conns));
+		error(TEMPFILE_PROOF_TEXT, conns_fs_temp_file(&t->conns));
 }
 
 /*
@@ -130,11 +121,11 @@ before_fatal(void *tree)
 	    sched_next_in_order(t->sched, j)) {
 		file = sched_info(j).user;
 		results_report(t, j, file);
-		report_leftover(j);
+		tempfile_report_leftover(file, j);
 	}
 	report_proof_leftover(t);
-	for (i = 1; i < t->conns.nslots; i++) {
-		if (t->conns.stream[i] != NULL)
+	for (i = 0; i < t->conns.nslots; i++) {
+		if (t->conns.stream[i] != NULL && i != t->conns.main)
 			close(t->conns.fd[i]);
 	}
 	reconnect_end(&t->reconnect);
@@ -556,7 +547,7 @@ take_all_replies(struct transfer *t)
 			/* The next sched_update() must not bring it back. */
 			t->env.established &= ~(1U << i);
 			t->env.writable &= ~(1U << i);
-			sched_conn_lost(t->sched, i);
+			sched_conn_lost(t->sched, i, t->conns.main);
 		}
 	} while (m != NULL || i < CONNS_MAX);
 }
@@ -574,36 +565,6 @@ common_handle_limit(const struct transfer *t)
 	    server_handle_limit(t->dest_server));
 }
 
-/* What would be left if the process ended now: a line each; or NULL */
-static char *
-describe_leftovers(const struct transfer *t)
-{
-	char *all = NULL, *line, *text;
-	struct sched_entry *j;
-
-	if (conns_fs_temp_file(&t->conns) != NULL)
-		xasprintf(&all, LEFTOVER_TEXT "\r\n",
-		    conns_fs_temp_file(&t->conns));
-	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =
-	    sched_next_in_order(t->sched, j)) {
-		line = tempfile_describe_leftover(sched_info(j).user, j);
-		if (line == NULL)
-			continue;
-		text = all;
-		xasprintf(&all, "%s%s\r\n", text != NULL ? text : "", line);
-		free(text);
-		free(line);
-	}
-	/* A handler writes it, and a server has named what is in it. */
-	if (all != NULL) {
-		if (stravis(&text, all, VIS_SAFE | VIS_OCTAL) == -1)
-			fatal_f("out of memory");
-		free(all);
-		all = text;
-	}
-	return all;
-}
-
 /* A signal waits for files that are not in order, but not for ever. */
 static void
 update_tempfiles(struct transfer *t)
@@ -618,7 +579,7 @@ update_tempfiles(struct transfer *t)
 		return;
 	t->had_tempfiles = sched_stats(t->sched).tempfiles > 0 ||
 	    conns_fs_check_in_flight(&t->conns);
-	text = describe_leftovers(t);
+	text = tempfile_describe_all(t);
 	signals_hold(text != NULL, text);
 	if (signals_is_late())
 		before_fatal(t);
@@ -637,14 +598,22 @@ poll_timeout(const struct transfer *t)
 	    inspect_interval();
 }
 
+/* Of the stream of the main connection to that server */
+static struct sftp_stream_conf
+stream_conf(struct transfer *t, struct server *q)
+{
+	const struct server_conn *c = server_get_conn(q);
+
+	return (struct sftp_stream_conf){ .fd_in = c->fd_in,
+	    .fd_out = c->fd_out, .may_be_replaced = 1,
+	    .before_fatal = before_fatal, .arg = t,
+	    .replies = server_replies(q) };
+}
+
 static struct sftp_stream *
 new_stream(struct transfer *t, struct server *q)
 {
-	const struct server_conn *c = server_get_conn(q);
-	struct sftp_stream_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out,
-	    .may_be_replaced = reconnect_is_possible(&t->reconnect),
-	    .before_fatal = before_fatal, .arg = t,
-	    .replies = server_replies(q) };
+	struct sftp_stream_conf conf = stream_conf(t, q);
 
 	return stream_new(&conf);
 }
@@ -668,19 +637,81 @@ start_conns(struct transfer *t)
 static int
 main_conn_is_lost(const struct transfer *t)
 {
-	return stream_is_lost(t->conns.stream[0]) || (t->dest_stream != NULL &&
-	    stream_is_lost(t->dest_stream));
+	return stream_is_lost(t->conns.stream[t->conns.main]) ||
+	    (t->dest_stream != NULL && stream_is_lost(t->dest_stream));
 }
 
-/* With --retry: new connections take the place of all that there were. */
+/* Connections to one host often end together, and not in the same moment. */
+static void
+await_other_losses(struct transfer *t)
+{
+	uint64_t now, until = clock_us() + LOST_TOGETHER_US;
+
+	while (conns_other_main(&t->conns) != CONNS_MAX &&
+	    (now = clock_us()) < until) {
+		conns_poll(&t->conns, -1, (int)((until - now) / 1000) + 1);
+		take_all_replies(t);
+	}
+}
+
+/*
+ * Another connection becomes the main one. Upstream's functions know the main
+ * connection by its descriptors. Returns 0, or -1 if there is no other one.
+ */
+static int
+replace_main_conn(struct transfer *t)
+{
+	struct conns *c = &t->conns;
+	unsigned int lost = c->main, i;
+	long ssh = rendezvous_process(c->main_fd);
+	struct sftp_stream_conf conf;
+
+	if (t->dest_stream != NULL)
+		return -1;
+	await_other_losses(t);
+	if ((i = conns_other_main(c)) == CONNS_MAX)
+		return -1;
+	progress_clear(t);
+	logit("Connection %u was lost; connection %u takes over, and the copy "
+	    "goes on", lost + 1, i + 1);
+	if (ssh != 0)			/* 0: it was not scp's */
+		exit_status_forgive((pid_t)ssh);
+	reconnect_keep_ssh(&t->reconnect);
+	conns_replace_main(c, i, reconnect_is_possible(&t->reconnect));
+	if (reconnect_take_over(t->server, c->fd[i], c->state[i]) == -1)
+		fatal("dup2: %s", strerror(errno));
+	c->fd[i] = c->main_fd;
+	conf = stream_conf(t, t->server);
+	stream_set_conf(c->stream[i], &conf);
+	t->env.established &= ~(1U << lost);
+	t->env.writable &= ~(1U << lost);
+	sched_conn_lost(t->sched, lost, i);
+	return 0;
+}
+
+/* All connections are lost, or one of two servers is. */
+static void
+end_if_not_replaced(struct transfer *t)
+{
+	struct sftp_stream *stream = t->conns.stream[t->conns.main];
+
+	if (!reconnect_is_possible(&t->reconnect))
+		stream_fatal_lost(stream_is_lost(stream) ? stream :
+		    t->dest_stream);
+}
+
+/* With --retry new connections take the place of all that there were. */
 static void
 replace_lost_conns(struct transfer *t)
 {
+	while (main_conn_is_lost(t) && replace_main_conn(t) == 0)
+		;
 	if (!main_conn_is_lost(t))
 		return;
+	end_if_not_replaced(t);
 	progress_clear(t);
 	report_proof_leftover(t);
-	sched_conn_lost(t->sched, SCHED_CONNS_ALL);
+	sched_conn_lost(t->sched, SCHED_CONNS_ALL, 0);
 	conns_abandon(&t->conns);
 	if (t->dest_stream != NULL)
 		stream_free(t->dest_stream);
@@ -815,7 +846,7 @@ transfer_stop(struct transfer *t)
 	bottleneck_end(t);
 	server_release(t->server, sched_stats(t->sched).next_id);
 	conns_end(&t->conns);
-	stream_free(t->conns.stream[0]);
+	stream_free(t->conns.stream[t->conns.main]);
 	if (t->dest_stream != NULL) {
 		server_release(t->dest_server, sched_stats(t->sched).next_id);
 		stream_free(t->dest_stream);

@@ -94,7 +94,8 @@ bottleneck_tick(struct transfer *t)
 	if (t->moved >= ASK_BYTES && t->dest_conn == NULL) {
 		now_us = clock_us();
 		if (now_us - t->figures_us >= ASK_US && will_last(t, now_us)) {
-			server_ask_figures(t->server, t->conns.stream[0]);
+			server_ask_figures(t->server,
+			    t->conns.stream[t->conns.main]);
 			t->figures_us = now_us;
 		}
 	}

@@ -16,7 +16,13 @@
 #ifndef HAYATE_EXIT_STATUS_HOOK_H
 #define HAYATE_EXIT_STATUS_HOOK_H
 
-/* A connection begins: handles SIGPIPE. May be called for each connection. */
+#include <sys/types.h>
+
+/* A connection begins. */
 void	exit_status_begin(void);
+
+/* Others have done what that ssh could not: it counts as successful; 0: none */
+void	exit_status_forgive(pid_t);
+pid_t	exit_status_waitpid(pid_t, int *status, int options);
 
 #endif /* HAYATE_EXIT_STATUS_HOOK_H */

@@ -21,11 +21,11 @@
 
 /*
  * Returns 1 if the request, of a file that is uploaded, may still change it.
- * "conn" is what was lost.
+ * "is_main": the main connection was lost.
  */
 static int
 may_execute_late(const struct sched *s, const struct sched_request *r,
-    unsigned int conn)
+    int is_main)
 {
 	uint64_t at;
 
@@ -34,13 +34,22 @@ may_execute_late(const struct sched *s, const struct sched_request *r,
 	if (r->op == OP_WRITE)
 		return !has_tempfile(r->entry) || !tempfile_locate_write(
 		    r->entry->temp->file, r->off, &at);
-	return op_info(r->op)->late || (conn == SCHED_CONNS_ALL &&
+	return op_info(r->op)->late || (is_main &&
 	    op_info(r->op)->late_on_main);
+}
+
+/* A truncation that is executed late would empty what is written meanwhile. */
+static void
+forget_truncation(struct sched *s, struct sched_entry *j)
+{
+	if (s->late_truncate == LATE_TRUNCATE_ASKED)
+		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	request_restart(j, RESTART_CONNS_LOST);
 }
 
 /* Forgets the requests in flight on a connection, or all (SCHED_CONNS_ALL). */
 static void
-forget_requests(struct sched *s, unsigned int conn)
+forget_requests(struct sched *s, unsigned int conn, int is_main)
 {
 	struct sched_request **place, *r;
 	size_t i;
@@ -52,11 +61,13 @@ forget_requests(struct sched *s, unsigned int conn)
 				place = &r->next;
 				continue;
 			}
-			if (may_execute_late(s, r, conn))
+			if (may_execute_late(s, r, is_main))
 				multihost_note_unconfirmed(r->entry);
 			/* The end of the names may overtake some of them. */
 			if (r->op == OP_READDIR)
 				r->entry->source.eof = 0;
+			if (r->op == OP_SETSIZE_0)
+				forget_truncation(s, r->entry);
 			sched_request_retire(s, place);
 		}
 	}
@@ -101,10 +112,12 @@ promote_helper(struct sched *s, struct sched_entry *j, unsigned int conn)
 		schedule_step(s, j, helper.step);
 }
 
+/* "is_main": an upload that OPEN may have truncated stays on the main one. */
 static void
-choose_new_owner(struct sched *s, struct sched_entry *j)
+choose_new_owner(struct sched *s, struct sched_entry *j, int is_main)
 {
-	unsigned int conn = find_new_owner(s, j);
+	unsigned int conn = is_main && s->conf.put ? s->main :
+	    find_new_owner(s, j);
 
 	stripe_repeat_identity(s, j);
 	j->handle.op_after_reopen = 0;
@@ -125,8 +138,17 @@ needs_no_conn(const struct sched_entry *j)
 	return !sched_link_is_empty(&j->queue) && op_is_local(j->step);
 }
 
+/* Moves a file that has no handle. */
 static void
-move_file(struct sched *s, struct sched_entry *j)
+move_closed_file(struct sched *s, struct sched_entry *j, int is_main)
+{
+	sched_conn_move(s, j, is_main && s->conf.put ? s->main :
+	    sched_conn_least_busy(s));
+}
+
+/* Its owner is lost, which was the main connection if "is_main". */
+static void
+move_file(struct sched *s, struct sched_entry *j, int is_main)
 {
 	int was_open = j->handle.state != HANDLE_CLOSED;
 
@@ -134,9 +156,9 @@ move_file(struct sched *s, struct sched_entry *j)
 		return;
 	if (needs_no_conn(j)) {
 		if (was_open)
-			choose_new_owner(s, j);
+			choose_new_owner(s, j, is_main);
 		else
-			sched_conn_move(s, j, sched_conn_least_busy(s));
+			move_closed_file(s, j, is_main);
 		return;
 	}
 	/*
@@ -146,48 +168,23 @@ move_file(struct sched *s, struct sched_entry *j)
 	if (!was_open && (j->state == STATE_VERIFIED || j->state ==
 	    STATE_CONFIRMING || j->in_flight > 0 ||
 	    (!sched_link_is_empty(&j->queue) && op_info(j->step)->on_main))) {
-		sched_conn_move(s, j, sched_conn_least_busy(s));
+		move_closed_file(s, j, is_main);
 		return;
 	}
 	sched_link_remove(&j->queue);
 	sched_link_remove(&j->pending_link);
 	if (!was_open) {
-		sched_conn_move(s, j, sched_conn_least_busy(s));
+		move_closed_file(s, j, is_main);
 		schedule_step(s, j, seq_first(s, j));
 		return;
 	}
-	choose_new_owner(s, j);
+	choose_new_owner(s, j, is_main);
 	if (j->state >= STATE_CLOSING)
 		schedule_step(s, j, seq_after(s, j, OP_DATA_DONE));
 	else {
 		walk_set_state(j, STATE_DATA);
 		seq_continue(s, j);
 	}
-}
-
-void
-failover_conn_lost(struct sched *s, unsigned int conn)
-{
-	struct sched_entry *helped = s->conn[conn].helper.file, *j;
-	struct sched_link *l;
-
-	s->env.established &= ~(1U << conn);
-	s->env.writable &= ~(1U << conn);
-	forget_requests(s, conn);
-	stripe_forget(s, conn);
-	for (l = s->walk.next; l != &s->walk; l = l->next) {
-		j = entry_of_walk(l);
-		if (j->extents.nin_flight > 0)
-			extents_requeue(&j->extents, conn);
-		if (!multihost_conn_lost(s, j, conn) && j->is_active &&
-		    j->owner == conn)
-			move_file(s, j);
-	}
-	if (helped != NULL && !data_is_done(helped))
-		seq_continue(s, helped);
-	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
-	    !has_tempfile(helped))
-		seq_closed(s, helped);
 }
 
 /* Returns 1 if the entry has begun, and more than local work is left of it. */
@@ -236,6 +233,109 @@ restart_file(struct sched *s, struct sched_entry *j)
 	schedule_step(s, j, OP_RESTART);
 }
 
+/*
+ * The file begins again. Other connections first end their part of it, as that
+ * of a file that has failed.
+ */
+static void
+restart_when_idle(struct sched *s, struct sched_entry *j)
+{
+	sched_conn_move(s, j, s->main);
+	if (j->in_flight == 0 && j->nhelpers == 0) {
+		restart_file(s, j);
+		return;
+	}
+	tempfile_sched_drop(s, j);
+	j->handle = (struct sched_handle){ .state = HANDLE_UNAVAILABLE };
+	j->outcome = s->interrupted ? OUTCOME_FAILED : OUTCOME_RESTART;
+	j->restart.reason = RESTART_CONNS_LOST;
+	j->restart.exclude_conns = 0;
+	if (!data_is_done(j))
+		seq_continue(s, j);
+}
+
+/* The temporary files that a killed copy has left stay there. */
+static void
+stop_removing_stale(struct sched *s, struct sched_entry *j)
+{
+	int is_awaited = j->temp->is_awaited;
+
+	tempfile_sched_drop(s, j);
+	if (is_awaited)
+		schedule_step(s, j, OP_END);
+}
+
+/*
+ * The main connection is lost, which had requests of files that other
+ * connections own as well. Returns 1 if move_file() is not for this entry.
+ */
+static int
+main_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
+{
+	if (j->kind != KIND_FILE && j->kind != KIND_LINK) {
+		if (j->owner != conn)
+			return 0;
+		sched_conn_move(s, j, s->main);
+		if (is_cut_short(j))
+			repeat_requests(s, j);
+		return 1;
+	}
+	if (!j->is_active)
+		return 1;
+	if (j->temp != NULL && !has_tempfile(j))
+		stop_removing_stale(s, j);
+	if (j->state == STATE_CONFIRMING) {
+		if (j->owner == conn)
+			sched_conn_move(s, j, s->main);
+		multihost_main_lost(s, j, conn);
+		return 1;
+	}
+	if (is_verifying(j))
+		return j->owner != conn && (!op_info(j->step)->on_main ||
+		    verify_sched_conn_lost(s, j));
+	if (op_info(j->step)->on_main && j->in_flight == 0) {
+		if (j->owner == conn)
+			sched_conn_move(s, j, s->main);
+		schedule_step(s, j, j->step);
+		return 1;
+	}
+	if (j->owner != conn || !s->conf.put || (needs_no_conn(j) &&
+	    j->handle.state == HANDLE_CLOSED) || (!has_tempfile(j) &&
+	    (j->outcome != OUTCOME_RESTART || j->restart.reason !=
+	    RESTART_CONNS_LOST)))
+		return j->owner != conn;
+	restart_when_idle(s, j);
+	return 1;
+}
+
+void
+failover_conn_lost(struct sched *s, unsigned int conn, unsigned int new_main)
+{
+	struct sched_entry *helped = s->conn[conn].helper.file, *j;
+	struct sched_link *l;
+	int is_main = conn == s->main;
+
+	s->main = new_main;
+	s->env.established &= ~(1U << conn);
+	s->env.writable &= ~(1U << conn);
+	forget_requests(s, conn, is_main);
+	stripe_forget(s, conn);
+	for (l = s->walk.next; l != &s->walk; l = l->next) {
+		j = entry_of_walk(l);
+		if (j->extents.nin_flight > 0)
+			extents_requeue(&j->extents, conn);
+		if (!multihost_conn_lost(s, j, conn) &&
+		    !(is_main && main_conn_lost(s, j, conn)) && j->is_active &&
+		    j->owner == conn)
+			move_file(s, j, is_main);
+	}
+	if (helped != NULL && !data_is_done(helped))
+		seq_continue(s, helped);
+	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
+	    !has_tempfile(helped))
+		seq_closed(s, helped);
+}
+
 void
 failover_all_lost(struct sched *s)
 {
@@ -243,7 +343,7 @@ failover_all_lost(struct sched *s)
 	struct sched_link *l;
 	unsigned int i;
 
-	forget_requests(s, SCHED_CONNS_ALL);
+	forget_requests(s, SCHED_CONNS_ALL, 1);
 	for (i = 0; i < s->nconns; i++)
 		stripe_forget(s, i);
 	s->main = 0;

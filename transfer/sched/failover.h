@@ -21,11 +21,19 @@
  * time (suspended server, slow disk), so every request must be harmless when
  * executed late. A file is opened there without truncation, or as a new one. It
  * is overwritten with the same bytes, and truncated at most to its size.
- * Requests that change a file by its name use connection 0. What remains is the
- * mtime, which multihost.h verifies.
+ * Requests that change a file by its name use the main connection. What remains
+ * is the mtime, which multihost.h verifies.
  *
- * If connection 0 is lost, so is the transfer, unless the caller makes a new
- * one (SCHED_CONNS_ALL). Then nothing is left that another connection could
+ * The main connection is the only one that truncates a file as it opens it, or
+ * changes a file by its name; directories and temporary files use it as well.
+ * If it is lost, another one becomes the main connection. Its requests for a
+ * directory, or for the end of another connection's file, are sent again. A
+ * file moves as from any other connection, and an upload to the new main
+ * connection; but one with a temporary file, or with a truncation in flight,
+ * restarts, and the caller compares the target as below.
+ *
+ * If all connections are lost, so is the transfer, unless the caller makes a
+ * new one (SCHED_CONNS_ALL). Then nothing is left that another connection could
  * take over: each file that has begun restarts, and the caller compares the
  * target, which may have any part of the file. A directory or a link is asked
  * for again.
@@ -38,7 +46,8 @@
 
 #include "sched-action.h"
 
-void	failover_conn_lost(struct sched *, unsigned int conn);
+void	failover_conn_lost(struct sched *, unsigned int conn,
+    unsigned int new_main);
 void	failover_all_lost(struct sched *);
 
 /*

@@ -156,3 +156,11 @@ multihost_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 		schedule_step(s, j, decide_after_check(s, j));
 	return 1;
 }
+
+void
+multihost_main_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
+{
+	j->hosts->to_check &= ~(1U << conn);
+	j->hosts->to_check |= 1U << s->main;
+	schedule_step(s, j, OP_STAT_DEST_ON_HOST);
+}

@@ -80,4 +80,11 @@ void multihost_reply(struct sched *, struct sched_entry *, enum sched_result);
 int	multihost_conn_lost(struct sched *, struct sched_entry *,
     unsigned int conn);
 
+/*
+ * The main connection, "conn", was lost while the entry was looked at: the new
+ * one looks at it.
+ */
+void	multihost_main_lost(struct sched *, struct sched_entry *,
+    unsigned int conn);
+
 #endif /* HAYATE_MULTIHOST_H */

@@ -703,12 +703,12 @@ sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 }
 
 void
-sched_conn_lost(struct sched *s, unsigned int conn)
+sched_conn_lost(struct sched *s, unsigned int conn, unsigned int new_main)
 {
 	if (conn == SCHED_CONNS_ALL)
 		failover_all_lost(s);
 	else
-		failover_conn_lost(s, conn);
+		failover_conn_lost(s, conn, new_main);
 }
 
 unsigned int

@@ -53,9 +53,10 @@
  *
  * Connections. Each has its share of the window, and files are opened ahead
  * while a connection lacks data. A file, or a link, is assigned to the
- * connection with the least work and keeps it; everything else uses connection
- * 0. An idle connection helps with a large file (stripe.h). If a connection is
- * lost, others take over its work (failover.h).
+ * connection with the least work and keeps it; everything else uses the main
+ * connection, which is the first one. An idle connection helps with a large
+ * file (stripe.h). If a connection is lost, others take over its work
+ * (failover.h).
  *
  * sequence.c has the order of requests of each kind of entry in a table,
  * op-table.c a row for each kind of request, and sched-replies.c a function for
@@ -152,17 +153,19 @@ void	sched_dump(const struct sched *, void (*print)(void *arg, void *user,
     const char *line), void *arg);
 
 /*
- * Reports that a connection other than connection 0 is lost. Its files and
- * extents are assigned to other connections. Do not hand in replies of it any
- * more, forget the handles that it had, and clear its bits in struct sched_env
- * before the next sched_update().
+ * Reports that a connection is lost. Its files and extents are assigned to
+ * other connections. Do not hand in replies of it any more, forget the handles
+ * that it had, and clear its bits in struct sched_env before the next
+ * sched_update(). "main" is the main connection from here on, which is
+ * established and leads to the same host as the one before: another one if that
+ * is lost. The main connection is 0 at first.
  *
  * With SCHED_CONNS_ALL: all connections are lost, also that to the target of a
  * copy between two servers, and a new connection 0 is there. Every file that
  * has begun and is not done restarts (restarts_after_loss). A directory is made
  * and listed again: names that it brings a second time must not be added.
  */
-void	sched_conn_lost(struct sched *, unsigned int conn);
+void	sched_conn_lost(struct sched *, unsigned int conn, unsigned int main);
 
 /*
  * The user has interrupted: nothing starts any more, and what is in flight

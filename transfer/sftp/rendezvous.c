@@ -335,6 +335,14 @@ rendezvous_offered_conns(int fd)
 	    o.kind != RENDEZVOUS_ONLY_RETRY ? o.streams : -1;
 }
 
+long
+rendezvous_process(int fd)
+{
+	struct server_offer o;
+
+	return read_offer(fd, &o) == 0 ? o.pid : 0;
+}
+
 int
 rendezvous_is_single(int fd)
 {
@@ -528,6 +536,13 @@ rendezvous_offered_conns(int fd)
 {
 	(void)fd;
 	return -1;
+}
+
+long
+rendezvous_process(int fd)
+{
+	(void)fd;
+	return 0;
 }
 
 int

@@ -105,6 +105,9 @@ int	rendezvous_is_again(int fd);
  */
 int	rendezvous_offered_conns(int fd);
 
+/* In scp and sftp: returns the process ID of an ssh that offers any; or 0. */
+long	rendezvous_process(int fd);
+
 /* In scp and sftp: returns 1 if the user wants more that cannot be had. */
 int	rendezvous_is_single(int fd);
 

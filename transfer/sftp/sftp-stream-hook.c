@@ -49,6 +49,7 @@ struct sftp_stream {
 	size_t begun;			/* where in "out" the request begins */
 	u_char *in_ring;		/* where its data is; NULL: in "out" */
 	int lost;
+	char *lost_why;			/* NULL: it is not lost */
 };
 
 void
@@ -61,6 +62,7 @@ stream_free(struct sftp_stream *l)
 	sshbuf_free(l->message);
 	sshbuf_free(l->in);
 	sshbuf_free(l->out);
+	free(l->lost_why);
 	free(l);
 }
 
@@ -215,6 +217,18 @@ stream_is_lost(const struct sftp_stream *l)
 	return l->lost;
 }
 
+void
+stream_fatal_lost(struct sftp_stream *l)
+{
+	stream_fatal(l, "%s", l->lost_why);
+}
+
+void
+stream_set_conf(struct sftp_stream *l, const struct sftp_stream_conf *conf)
+{
+	l->conf = *conf;
+}
+
 /* The connection has ended. */
 static void
 lose_stream(struct sftp_stream *l, const char *what, const char *why)
@@ -222,6 +236,8 @@ lose_stream(struct sftp_stream *l, const char *what, const char *why)
 	if (!l->conf.may_end && !l->conf.may_be_replaced)
 		stream_fatal(l, "%s%s", what, why);
 	debug("a connection ended: %s%s", what, why);
+	if (!l->lost)
+		xasprintf(&l->lost_why, "%s%s", what, why);
 	l->lost = 1;
 	sshbuf_reset(l->out);
 }

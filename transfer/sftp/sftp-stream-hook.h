@@ -34,8 +34,8 @@ struct sftp_stream;
 
 struct sftp_stream_conf {
 	int	fd_in, fd_out;
-	int	may_end;	/* an additional connection, over a socket */
-	int	may_be_replaced;	/* the first one, with --retry */
+	int	may_end;		/* and the process goes on; a socket */
+	int	may_be_replaced;	/* likewise, of any descriptors */
 	void	(*before_fatal)(void *);	/* NULL: nothing */
 	void	*arg;
 	struct replies *replies;	/* of the connection; NULL: its own */
@@ -74,6 +74,12 @@ void	stream_poll(struct sftp_stream *const *, size_t n, int wake_fd, int ms);
 
 /* Returns 1 if the connection has ended. Messages may be left to be taken. */
 int	stream_is_lost(const struct sftp_stream *);
+
+/* Ends the process with the reason for which the connection was lost. */
+void	stream_fatal_lost(struct sftp_stream *) __attribute__((noreturn));
+
+/* From here on the stream has these descriptors, of the same connection. */
+void	stream_set_conf(struct sftp_stream *, const struct sftp_stream_conf *);
 
 /* The replies that are due beside those that stream_next() returns */
 struct replies *stream_replies(struct sftp_stream *);

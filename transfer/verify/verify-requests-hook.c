@@ -245,6 +245,7 @@ take_setstat_open(struct request *r)
 	c->status = r->status;
 	if (c->status == SSH2_FX_OK) {
 		file_take_handle(r);
+		c->setstat_conn = r->a.conn;
 		c->setstat_op = OP_SETSTAT_FSTAT;
 	} else
 		end_setstat(c, 0, OP_SETSTAT_OPEN);

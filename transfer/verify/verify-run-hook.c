@@ -559,6 +559,8 @@ request_setstat(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	struct verification *c = file->verification;
 
+	if (c->setstat_conn != t->conns.main)
+		c->setstat_op = OP_SETSTAT_OPEN;	/* its handle is lost */
 	if (c->setstat_op != OP_SETSTAT_OPEN || c->flags != 0) {
 		ask_server(t, j, c->setstat_op, 0, 0);
 		return 1;

@@ -53,6 +53,7 @@ struct verification {
 
 	/* the server's file, while it is open for OP_VERIFY_SETSTAT */
 	enum sched_op setstat_op;		/* next operation; 0: none */
+	unsigned int setstat_conn;	/* connection that has it open */
 	u_int	 flags;			/* OPEN flags; 0: not open */
 
 	/* a comparison */
