@@ -81,7 +81,9 @@
  *
  * With -t each action of the scheduler is printed as well: its operation, the
  * number of its file, connection, offset and length. build-aux/same-requests
- * compares these traces of two commits.
+ * compares these traces of two commits. With -d sched_dump() prints, after each
+ * round trip and where a promise is broken, what each file waits for, as scp
+ * does on SIGUSR1.
  */
 
 #include <err.h>
@@ -95,7 +97,7 @@
 #include "sim.h"
 #include "verify-sched.h"
 
-static int prints_trace;
+static int prints_trace, prints_dump;
 
 /* What the caller of the scheduler knows of a job */
 struct node {
@@ -125,6 +127,7 @@ struct node {
 	uint64_t written;		/* of a file that is got */
 	uint64_t part;			/* moved last, from 1; 0: none */
 	unsigned int part_lane;
+	uint64_t reached;		/* end of the highest part moved */
 	unsigned int asked;		/* questions of this check */
 	int	 is_asked, is_open_back, is_copied;
 	int	 seen;			/* before its first READ */
@@ -632,9 +635,10 @@ note_part(struct node *n, const struct sched_action *a)
 {
 	uint64_t part = a->off / set.align + 1;
 
-	sim_must(sched_file_conns(r.s, a->entry) < 2 ||
+	sim_must(sched_file_conns(r.s, a->entry) < 2 || a->off < n->reached ||
 	    a->off % set.align + a->len <= set.align,
-	    "a request stays in its part");
+	    "a request stays in its part, unless it is sent again");
+	n->reached = max(n->reached, a->off + a->len);
 	r.shared += n->part == part && n->part_lane != a->conn;
 	n->part = part;
 	n->part_lane = a->conn;
@@ -937,6 +941,23 @@ lose_conns(void)
 }
 
 static void
+print_state(void *arg, void *user, const char *line)
+{
+	const struct node *n = user;
+
+	(void)arg;
+	printf("round %lu, file %d: %s\n", r.rounds, n->number, line);
+}
+
+/* Also by atexit(3), in a copy that has not ended */
+static void
+dump(void)
+{
+	if (r.s != NULL)
+		sched_dump(r.s, print_state, NULL);
+}
+
+static void
 answer_all(void)
 {
 	struct reply p;
@@ -959,6 +980,8 @@ answer_all(void)
 	while (r.nreleased < r.nheld && !r.interrupted &&
 	    r.held_until[r.nreleased] <= r.rounds)
 		sched_hold(r.s, r.held[r.nreleased++], 0);
+	if (prints_dump)
+		dump();
 	if (r.rounds == set.interrupt) {
 		r.interrupted = 1;
 		sched_interrupt(r.s);
@@ -1206,6 +1229,7 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 		printf(" conn%u=%lu", i, r.data[i]);
 	putchar('\n');
 	sched_free(r.s);
+	r.s = NULL;
 }
 
 static uint64_t *
@@ -1279,6 +1303,9 @@ main(int argc, char **argv)
 	uint64_t n, rounds;
 
 	prints_trace = argc > 1 && strcmp(argv[1], "-t") == 0;
+	prints_dump = argc > 1 && strcmp(argv[1], "-d") == 0;
+	if (prints_dump)
+		atexit(dump);
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "set %19s %" SCNu64, key, &n) == 2)
 			*setting(key) = n;

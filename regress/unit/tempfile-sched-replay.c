@@ -58,7 +58,8 @@
  * or KiB of new and of old data, and which temporary names of others exist. A
  * promise of scheduler.h that is broken ends the run with its name.
  *
- * With -t each action of the scheduler is printed as well; see sched-replay.c.
+ * With -t each action of the scheduler is printed as well, with -d the state of
+ * the file: see sched-replay.c.
  */
 
 #include <err.h>
@@ -138,13 +139,13 @@ static int conn_state[CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
 static int is_tagged, is_other;		/* the temporary file; the name */
 static long rounds;
-static int prints_trace;
+static int prints_trace, prints_dump;
 static uint64_t acked, contiguous;
 static int is_over, is_full, has_failed, uses_channels, is_restarted;
 static long stale_names, found_names;	/* a bit for each temporary name */
 static unsigned int own_number;
 static unsigned int main_conn;
-static int is_draining;			/* helpers write to a file that is given up */
+static int is_draining;			/* helpers write to what is given up */
 
 static void
 broken(const char *what)
@@ -691,6 +692,22 @@ set_conns(void)
 	sched_update(s, &env);
 }
 
+static void
+print_state(void *arg, void *user, const char *line)
+{
+	(void)arg;
+	(void)user;
+	printf("round %ld: %s\n", rounds, line);
+}
+
+/* Also by atexit(3), in a copy that has not ended */
+static void
+dump(void)
+{
+	if (s != NULL)
+		sched_dump(s, print_state, NULL);
+}
+
 /* Requests that the windows and the path allow arrive, and are answered. */
 static void
 round_trip(void)
@@ -719,6 +736,8 @@ round_trip(void)
 	}
 	if (lost_in_round[0] == rounds)
 		lose_main();
+	if (prints_dump)
+		dump();
 }
 
 static void
@@ -806,6 +825,7 @@ put(void)
 	printf(" contiguous=%" PRIu64 " stale=%ld\n", contiguous / KIB,
 	    stale_names);
 	sched_free(s);
+	s = NULL;
 	sim_file_free(named);
 	sim_file_free(temp);
 }
@@ -846,6 +866,9 @@ main(int argc, char **argv)
 	int i;
 
 	prints_trace = argc > 1 && strcmp(argv[1], "-t") == 0;
+	prints_dump = argc > 1 && strcmp(argv[1], "-d") == 0;
+	if (prints_dump)
+		atexit(dump);
 	for (i = 0; i < CHANNELS; i++)
 		lost_in_round[i] = -1;
 	while (fgets(line, sizeof(line), stdin) != NULL) {
