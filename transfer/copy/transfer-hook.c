@@ -585,17 +585,15 @@ update_tempfiles(struct transfer *t)
 		before_fatal(t);
 }
 
-/* How long poll() may wait, in milliseconds; -1: for ever */
+/* How long poll() may wait, in milliseconds */
 static int
 poll_timeout(const struct transfer *t)
 {
 	if (t->hashed > 0)
 		return 0;
-	if (t->had_tempfiles || t->wake_soon ||
-	    sched_stats(t->sched).stale_removals > 0)
-		return WAIT_MS;
-	return progress_interval() != -1 ? progress_interval() :
-	    inspect_interval();
+	return t->had_tempfiles || t->wake_soon ||
+	    sched_stats(t->sched).stale_removals > 0 || progress_interval() ==
+	    -1 ? WAIT_MS : progress_interval();
 }
 
 /* Of the stream of the main connection to that server */

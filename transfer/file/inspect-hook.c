@@ -109,9 +109,3 @@ inspect_tick(const struct transfer *t)
 		print_all(t, SYSLOG_LEVEL_DEBUG1);
 	}
 }
-
-int
-inspect_interval(void)
-{
-	return log_level_get() >= SYSLOG_LEVEL_DEBUG1 ? 1000 : -1;
-}

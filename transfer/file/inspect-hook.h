@@ -29,10 +29,7 @@ void	inspect_catch_signal(void);
 void	inspect_begin(void);
 void	inspect_end(void);
 
-/* The loop goes round: prints what is due. */
+/* The loop goes round, once a second at least: prints what is due. */
 void	inspect_tick(const struct transfer *);
-
-/* How long the loop may wait before inspect_tick(), in ms; -1: no limit */
-int	inspect_interval(void);
 
 #endif /* HAYATE_INSPECT_HOOK_H */
