@@ -312,8 +312,8 @@ file_path_of(const struct request *r)
 {
 	const struct op_info *op = op_info_of(&r->a);
 
-	return r->path != NULL ? r->path : op->temp_name ? r->file->temp_name :
-	    op->to_dest || r->t->ops->is_put ? r->file->dst : r->file->src;
+	return op->temp_name ? r->file->temp_name : op->to_dest ||
+	    r->t->ops->is_put ? r->file->dst : r->file->src;
 }
 
 void

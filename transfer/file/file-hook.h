@@ -190,7 +190,6 @@ struct request {
 	struct transfer *t;
 	struct file *file;
 	struct sched_action a;
-	const char *path;		/* NULL: that of the file */
 	struct request_sink *sink;	/* while it is sent */
 
 	/* the reply: the fields of a status, or the rest of the message */

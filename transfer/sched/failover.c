@@ -27,6 +27,7 @@ static int
 may_execute_late(const struct sched *s, const struct sched_request *r,
     unsigned int conn)
 {
+	const struct op_info *info;
 	uint64_t at;
 
 	if (!s->conf.put || r->entry->kind != KIND_FILE)
@@ -34,8 +35,8 @@ may_execute_late(const struct sched *s, const struct sched_request *r,
 	if (r->op == OP_WRITE)
 		return !has_tempfile(r->entry) || !tempfile_locate_write(
 		    r->entry->temp->file, r->off, &at);
-	return op_info(r->op)->late || (conn == SCHED_CONNS_ALL &&
-	    op_info(r->op)->late_on_main);
+	info = r->verify != NULL ? r->verify : op_info(r->op);
+	return info->late || (conn == SCHED_CONNS_ALL && info->late_on_main);
 }
 
 /* Forgets the requests in flight on a connection, or all (SCHED_CONNS_ALL). */
@@ -224,7 +225,7 @@ restart_file(struct sched *s, struct sched_entry *j)
 	tempfile_sched_drop(s, j);
 	j->handle = (struct sched_handle){ .state = HANDLE_CLOSED };
 	if (j->verify != NULL)
-		j->verify->is_reading_back = 0;
+		j->verify->read = NULL;
 	if (s->interrupted) {
 		raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, OP_RESTART);
