@@ -42,9 +42,10 @@ int
 mptcp_setsockopt(int fd, int level, int option, const void *value,
     socklen_t len)
 {
-	int r = setsockopt(fd, level, option, value, len), error = errno;
-
+	int r = setsockopt(fd, level, option, value, len);
 #ifdef IPV6_TCLASS
+	int error = errno;
+
 	if (r == -1 && error == EOPNOTSUPP && level == IPPROTO_IPV6 &&
 	    option == IPV6_TCLASS && mptcp_is_used(fd)) {
 		debug2("IPQoS has no effect: MPTCP over IPv6");
