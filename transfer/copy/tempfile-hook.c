@@ -399,6 +399,16 @@ tempfile_report_leftover(const struct file *file, const struct sched_entry *j)
 	free(text);
 }
 
+/* What a proof keeps there for a moment */
+#define PROOF_TEXT	"temporary file \"%s\" may remain on the server"
+
+void
+tempfile_report_proof(const struct transfer *t)
+{
+	if (conns_fs_temp_file(&t->conns) != NULL)
+		error(PROOF_TEXT, conns_fs_temp_file(&t->conns));
+}
+
 /* Adds a line to the text, and frees both. */
 static char *
 append_line(char *text, char *line)
@@ -419,7 +429,7 @@ tempfile_describe_all(const struct transfer *t)
 	struct sched_entry *j;
 
 	if (proof != NULL) {
-		xasprintf(&line, TEMPFILE_PROOF_TEXT, proof);
+		xasprintf(&line, PROOF_TEXT, proof);
 		all = append_line(all, line);
 	}
 	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =

@@ -60,8 +60,9 @@ void	tempfile_report_leftover(const struct file *,
  * frees it.
  */
 char	*tempfile_describe_all(const struct transfer *);
-#define TEMPFILE_PROOF_TEXT \
-	"temporary file \"%s\" may remain on the server"
+
+/* Reports the file that a proof would leave, if there is one. */
+void	tempfile_report_proof(const struct transfer *);
 
 /* Returns the capabilities of a connection, SFTP_CAP_*, as TEMPFILE_HAS_*. */
 int	tempfile_server_caps(int told);

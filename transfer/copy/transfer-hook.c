@@ -97,13 +97,6 @@ transfer_can(struct sftp_conn *conn, int resume)
 
 /* Actions */
 
-static void
-report_proof_leftover(const struct transfer *t)
-{
-	if (conns_fs_temp_file(&t->conns) != NULL)
-		error(TEMPFILE_PROOF_TEXT, conns_fs_temp_file(&t->conns));
-}
-
 /*
  * Nothing that was kept back is lost when the process has to end, and ssh,
  * which it waits for, ends when no channel is held. A ^C that ended ssh as well
@@ -123,7 +116,7 @@ before_fatal(void *tree)
 		results_report(t, j, file);
 		tempfile_report_leftover(file, j);
 	}
-	report_proof_leftover(t);
+	tempfile_report_proof(t);
 	for (i = 0; i < t->conns.nslots; i++) {
 		if (t->conns.stream[i] != NULL && i != t->conns.main)
 			close(t->conns.fd[i]);
@@ -675,6 +668,7 @@ replace_main_conn(struct transfer *t)
 	if (ssh != 0)			/* 0: it was not scp's */
 		exit_status_forgive((pid_t)ssh);
 	reconnect_keep_ssh(&t->reconnect);
+	tempfile_report_proof(t);
 	conns_replace_main(c, i, reconnect_is_possible(&t->reconnect));
 	if (reconnect_take_over(t->server, c->fd[i], c->state[i]) == -1)
 		fatal("dup2: %s", strerror(errno));
@@ -708,7 +702,7 @@ replace_lost_conns(struct transfer *t)
 		return;
 	end_if_not_replaced(t);
 	progress_clear(t);
-	report_proof_leftover(t);
+	tempfile_report_proof(t);
 	sched_conn_lost(t->sched, SCHED_CONNS_ALL, 0);
 	conns_abandon(&t->conns);
 	if (t->dest_stream != NULL)
