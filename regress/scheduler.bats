@@ -962,6 +962,20 @@ VERIFIED='set asks 1'
 	done
 }
 
+@test "the main connection is lost before it says whether a file can be truncated" {
+	run -0 run_replay "set handles 100" "set conns 3" "set late_truncate 1" \
+	    "set lose_main 3" "set lose_main_times 2" "set open_fails 1" "set lose_last 1" \
+	    "fail setsize_0 1" "put 2 20 2500"
+}
+
+@test "an OPEN that truncates, and may come late over a lost connection, restarts its file" {
+	local trace
+	trace=$(printf '%s\n' "set conns 2" "set lose_main 2" "put 1 4 2500" |
+	    run_unit sched-replay -t)
+	grep -q 'open .* c0' <<<"$trace"
+	grep -q restart <<<"$trace"
+}
+
 @test "an interrupt after all connections were lost ends the copy" {
 	local at after way
 	for at in 2 5 8; do

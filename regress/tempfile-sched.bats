@@ -401,3 +401,18 @@ print_commands() {
 		done
 	done
 }
+
+@test "the main connection is lost before the reply of a connection that opens the file" {
+	local at s streams
+	for at in $(seq 0 12); do
+		for s in "$NEW" "$OLD"; do
+			for streams in 2 4; do
+				run -0 run_replay "$s" "set streams $streams" "set conns_wanted 1" \
+				    "set lose_unanswered 1" "lose 0 $at" "put $SIZE"
+				[ "$(get_value 0 name)" = whole ]
+				[ "$(get_value 0 temp)" = none ]
+				[ "$(get_value 0 failed)" = 0 ]
+			done
+		done
+	done
+}

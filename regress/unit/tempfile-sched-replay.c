@@ -40,6 +40,8 @@
  *       writers N   at most N connections write the file; 0: any number
  *       lose_all N  all connections are lost in the Nth round trip, and the
  *                   file begins again: its temporary file is a stale one
+ *       lose_unanswered 1   channel 0 ends before the replies of its round
+ *                   trip, not after them
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
  *   lose CHAN N    the channel ends in the Nth round trip; 0, which is the main
@@ -100,7 +102,7 @@ static struct {
 	long actual, shrink, stop, in_place, preserve, unit, room, streams;
 	long logins, stale, alive, stolen, writers;
 	long conns_wanted, unsafe, untagged, swapped, made, no_tempfile;
-	long stranger, lose_all;
+	long stranger, lose_all, lose_unanswered;
 } conf = { .rtt = 100, .path = 12500, .window = 2048, .most = 10, .old = -1,
     .server_caps = 1, .space = 1L << 30, .actual = -1, .shrink = -1, .stop = -1,
     .in_place = 1, .unit = 256, .logins = 10, .conns_wanted = 1, .made = -1,
@@ -125,6 +127,7 @@ static const struct {
 	{ "swapped", &conf.swapped }, { "made", &conf.made },
 	{ "no_tempfile", &conf.no_tempfile }, { "stranger", &conf.stranger },
 	{ "lose_all", &conf.lose_all },
+	{ "lose_unanswered", &conf.lose_unanswered },
 };
 
 static long lost_in_round[CHANNELS];	/* -1: never */
@@ -719,6 +722,8 @@ round_trip(void)
 
 	if (conf.slow && rounds < 20 && 14L << rounds < path)
 		path = 14L << rounds;
+	if (lost_in_round[0] == rounds && conf.lose_unanswered)
+		lose_main();
 	n = sim_carry(&sim, path, conf.window);
 	now += conf.rtt;
 	for (i = 0; i < n; i++) {
@@ -734,7 +739,7 @@ round_trip(void)
 		if (lost_in_round[c] == rounds && c != main_conn)
 			lose_conn(c);
 	}
-	if (lost_in_round[0] == rounds)
+	if (lost_in_round[0] == rounds && !conf.lose_unanswered)
 		lose_main();
 	if (prints_dump)
 		dump();

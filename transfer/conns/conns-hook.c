@@ -289,6 +289,7 @@ conns_end(struct conns *t)
 	int is_busy;
 
 	fs_reference_free(t->fs_reference);
+	t->fs_reference = NULL;
 	for (i = 0; i < t->nslots; i++) {
 		if (t->stream[i] == NULL || i == t->main)
 			continue;

@@ -38,7 +38,23 @@ may_execute_late(const struct sched *s, const struct sched_request *r,
 	    op_info(r->op)->late_on_main);
 }
 
-/* A truncation that is executed late would empty what is written meanwhile. */
+/*
+ * Returns 1 if the request would empty or remove what is written meanwhile, if
+ * a server that is out of reach executes it late. "is_main": one connection is
+ * lost, which was the main one, and another carries on at once.
+ */
+static int
+is_harmful_late(const struct sched *s, const struct sched_request *r,
+    int is_main)
+{
+	if (r->op == OP_SETSIZE_0)
+		return 1;
+	return is_main && s->conf.put && r->entry->kind == KIND_FILE &&
+	    r->op != OP_TEMPFILE && !is_verifying(r->entry) &&
+	    op_info(r->op)->late_on_main;
+}
+
+/* The file restarts, and is compared with its source after that. */
 static void
 forget_truncation(struct sched *s, struct sched_entry *j)
 {
@@ -66,7 +82,8 @@ forget_requests(struct sched *s, unsigned int conn, int is_main)
 			/* The end of the names may overtake some of them. */
 			if (r->op == OP_READDIR)
 				r->entry->source.eof = 0;
-			if (r->op == OP_SETSIZE_0)
+			if (is_harmful_late(s, r, is_main && conn !=
+			    SCHED_CONNS_ALL))
 				forget_truncation(s, r->entry);
 			sched_request_retire(s, place);
 		}
@@ -296,7 +313,10 @@ main_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 	if (op_info(j->step)->on_main && j->in_flight == 0) {
 		if (j->owner == conn)
 			sched_conn_move(s, j, s->main);
-		schedule_step(s, j, j->step);
+		if (j->step == OP_REMOVE_OWN && j->outcome == OUTCOME_RESTART)
+			restart_when_idle(s, j);
+		else
+			schedule_step(s, j, j->step);
 		return 1;
 	}
 	if (j->owner != conn || !s->conf.put || (needs_no_conn(j) &&
@@ -329,6 +349,11 @@ failover_conn_lost(struct sched *s, unsigned int conn, unsigned int new_main)
 		    j->owner == conn)
 			move_file(s, j, is_main);
 	}
+	if (is_main && s->late_truncate == LATE_TRUNCATE_ASKED)
+		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	if (helped != NULL && helped->step == OP_RESTART &&
+	    !sched_link_is_empty(&helped->queue))
+		return;
 	if (helped != NULL && !data_is_done(helped))
 		seq_continue(s, helped);
 	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&

@@ -539,13 +539,16 @@ on_reopen(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 	return failover_reply(s, j, r->op, r->result);
 }
 
-/* The helper may have become the owner since it was asked to open the file. */
+/*
+ * The helper may have become the owner since it was asked to open the file. A
+ * file that restarts is moved to its helper, which still has to close it.
+ */
 static int
 on_helper_open(struct sched *s, struct sched_entry *j,
     const struct sched_request *r)
 {
-	return r->conn == j->owner ? on_reopen(s, j, r) :
-	    on_helper(s, j, r);
+	return r->conn == j->owner && s->conn[r->conn].helper.file != j ?
+	    on_reopen(s, j, r) : on_helper(s, j, r);
 }
 
 static int
