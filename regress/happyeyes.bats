@@ -184,13 +184,15 @@ has_connections() { [ "$(count_connections)" = "$1" ]; }
 	grep -q 'HappyEyes: 10.77.0.2 has answered first, other attempts: 0' log
 }
 
-@test "additional connections of a copy try the addresses in the same way" {
+@test "additional connections of a copy go to the address of the first one" {
 	set_addresses fd88::1 10.77.0.2
 	head -c 20000000 /dev/urandom >data
 	copy -F config -v "${happy[@]}" -o ConnectTimeout=60 -j 2 data "many.test:$PWD/there" \
 	    2>log
 	cmp data there
-	[ "$(grep -c 'HappyEyes: 10.77.0.2 has answered first' log)" -ge 1 ]
+	[ "$(grep -c 'HappyEyes: 10.77.0.2 has answered first' log)" = 1 ]
+	[ "$(grep -c 'Connecting to many.test \[fd88::1\]' log)" = 1 ]
+	[ "$(grep -c 'Connecting to many.test \[10.77.0.2\]' log)" = 2 ]
 	fails grep 'timed out' log
 }
 

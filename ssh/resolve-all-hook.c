@@ -84,6 +84,25 @@ keep_address(struct addrinfo *all, const char *address)
 	return kept;
 }
 
+/*
+ * An additional connection goes to the address that the first one has. With
+ * HappyEyes it could reach another one, and would be refused there.
+ */
+static void
+keep_first_address(struct addrinfo **all)
+{
+	const char *first = extra_conn_host();
+	char *address;
+
+	if (first == NULL || extra_conn_other_host() != NULL)
+		return;
+	address = xstrdup(first);
+	address[strcspn(address, " ")] = '\0';
+	if (is_listed(address))
+		*all = keep_address(*all, address);
+	free(address);
+}
+
 int
 resolve_all_getaddrinfo(const char *name, const char *service,
     const struct addrinfo *hints, struct addrinfo **found)
@@ -95,9 +114,10 @@ resolve_all_getaddrinfo(const char *name, const char *service,
 		extra_conn_resolved();
 	if (r != 0 || (hints->ai_flags & AI_NUMERICHOST) != 0)
 		return r;
-	if (only == NULL)
+	if (only == NULL) {
 		remember_addresses(*found);
-	else if ((*found = keep_address(*found, only)) == NULL)
+		keep_first_address(found);
+	} else if ((*found = keep_address(*found, only)) == NULL)
 		return EAI_NONAME;
 	return 0;
 }
