@@ -19,7 +19,7 @@
  *   short            each answer lacks so many hashes
  *   cut              the target is cut (0), is not (1), is emptied first, and
  *                    made as long (2), or is left for the end (3)
- *   seen, changed    the source is so many bytes longer when it is open, and
+ *   seen, changed    bytes by which the source is longer when it is open, and
  *                    when it was copied
  *   longer           the source has bytes behind its size
  *   flip             the copy differs from its source

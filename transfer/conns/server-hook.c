@@ -48,9 +48,9 @@
 #define REQUEST_MIN	64
 
 /*
- * A tree has so many bytes in flight at first and at least, and as many paths'
- * worth at most: slow start needs twice what a path holds, and the rate that
- * was measured is late by half a round trip.
+ * A tree has TREE_MIN bytes in flight at first and at least, and TREE_PATHS
+ * times what the path holds at most: slow start needs twice what a path holds,
+ * and the rate that was measured is late by half a round trip.
  */
 #define TREE_MIN	(1024 * 1024)
 #define TREE_PATHS	4

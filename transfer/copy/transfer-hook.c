@@ -74,8 +74,8 @@
 #define CROSS_MAX	(16 * 1024 * 1024)
 
 /*
- * Of a file that several hosts write, which lock their parts of it: so many do,
- * and each part begins at a multiple of so many bytes.
+ * Most hosts that write one file, because they lock their parts of it, and the
+ * alignment of these parts in bytes
  */
 #define WRITERS_MAX	4
 #define ALIGNED		(1024 * 1024)

@@ -24,7 +24,7 @@
 
 #include "temp-name-hook.h"
 
-/* Of a name, so many bytes are part of the temporary name; 255 are allowed. */
+/* Bytes of a name that its temporary name keeps; 255 are allowed in all. */
 #define NAME_MAX_KEPT	230
 
 static uint64_t

@@ -5,6 +5,7 @@
 
 /* See tempfile.h for the idea. */
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "minmax.h"
@@ -702,9 +703,10 @@ tempfile_reply(struct tempfile *t, const struct tempfile_now *now,
 		[TEMPFILE_OPEN_TEMP] = { on_open, 0 },
 		[TEMPFILE_OPEN_NEW] = { on_open, 0 },
 	};
-	struct answer a = { request, reply, now, reply->ok,
-	    ops[request->op].is_told };
+	struct answer a = { request, reply, now, reply->ok, 0 };
 
+	assert(request->op < sizeof(ops) / sizeof(ops[0]));
+	a.is_told = ops[request->op].is_told;
 	if (ops[request->op].handle != NULL)
 		ops[request->op].handle(t, &a);
 	return !a.ok && a.is_told;

@@ -30,7 +30,7 @@
 #include "sequence.h"
 #include "temp-name-hook.h"
 
-/* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
+/* The longest handle in bytes (version 3 of the protocol, 6.3) */
 #define HANDLE_MAX	256
 
 struct file *

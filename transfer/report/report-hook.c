@@ -83,7 +83,7 @@ static struct {
 	char	 text[TEXT_MAX];	/* errors of that file */
 	char	 escaped[TEXT_MAX * JSON_BYTE];
 	const char *how;		/* what was verified of it; NULL: not */
-	uint64_t verified;		/* so many bytes */
+	uint64_t verified;		/* bytes of it that were */
 	int	 skipped;		/* nothing had to be copied */
 	unsigned int losses;		/* restarts after a lost connection */
 	char	*line;			/* its object */

@@ -83,8 +83,8 @@ void	report_verified(const char *how, uint64_t bytes, int skipped,
     unsigned int losses);
 
 /*
- * Sets the limit of a copy of so many bytes, an object of JSON. The report has
- * that of the largest copy.
+ * Sets the limit of a copy of that size, an object of JSON. The report has the
+ * one of the largest copy.
  */
 void	report_limit(const char *object, uint64_t bytes);
 

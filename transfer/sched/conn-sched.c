@@ -23,8 +23,8 @@
 #define FILE_COST	(32 * 1024)
 
 /*
- * A connection that is new beside others begins with so many bytes in flight.
- * That and what it has carried is more than TCP lets through in its slow start.
+ * The bytes in flight of a connection that begins beside others. That and what
+ * it has carried is more than TCP lets through in its slow start.
  */
 #define START_LIMIT		(512 * 1024)
 
