@@ -397,8 +397,11 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
 	if (r->result != RESULT_OK) {
 		request_restart(j, RESTART_LATE_TRUNCATE);
 		give_up_late_truncate(s);
-	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
-		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	} else {
+		walk_set_state(j, STATE_DATA);
+		if (s->late_truncate == LATE_TRUNCATE_ASKED)
+			s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	}
 	seq_continue(s, j);
 	return j->outcome == OUTCOME_RESTART;
 }
