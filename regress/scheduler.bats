@@ -371,6 +371,21 @@ HANDLES='set handles 1019'
 	[ "$(get_value 2 rounds)" -lt "$(get_value 3 rounds)" ]
 }
 
+@test "a file that restarts because its old tail stayed is truncated as it is opened" {
+	# File 4 goes over connection 1, which refuses twice to truncate it.
+	run -0 run_unit sched-replay -t <<-END
+	$HANDLES
+	set late_truncate 1
+	set conns 2
+	fail setsize_end 1
+	fail setsize_final 1
+	put 1 2 5000
+	END
+	[ "$(get_value "$((${#lines[@]} - 1))" whole)" = 2 ]
+	[ "$(grep -c '^open 4 ' <<<"$output")" = 2 ]
+	[ "$(grep -c '^setsize_0 4 ' <<<"$output")" = 0 ]
+}
+
 @test "after a short READ the rest is requested" {
 	run -0 run_replay "$HANDLES" "set short 300" "get 1 20 4096"
 	[ "$(get_value 0 whole)" = 20 ]

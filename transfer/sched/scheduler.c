@@ -699,8 +699,8 @@ sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 	    b->is_shared;
 	target->stat_first |= stats_first(b);
 	b->truncates_late = b->truncate_late && !b->has_tempfile &&
-	    !b->no_truncate && s->has_handle_limit && s->late_truncate !=
-	    LATE_TRUNCATE_FAILS;
+	    !b->no_truncate && !j->restart.open_trunc && s->has_handle_limit &&
+	    s->late_truncate != LATE_TRUNCATE_FAILS;
 	if (b->truncates_late)
 		target->setsize_0 = SETSIZE_0_PENDING;
 }
