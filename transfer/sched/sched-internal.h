@@ -180,6 +180,7 @@ struct restart {
 	enum restart_reason reason;	/* of this attempt */
 	unsigned int exclude_conns;	/* bits: connections it must not use */
 	int	 open_trunc;		/* OPEN has to truncate */
+	int	 asks_size;	/* OP_SETSIZE_FINAL waits for its reply */
 	int	 remove_first;		/* OP_REMOVE_OWN comes first */
 	int	 exclusive;		/* begins when nothing is in flight */
 	/* sched.limit_epoch when it began, and for concurrency.c the limit to
