@@ -94,9 +94,6 @@ HAYATE_HOOKS = \
 	transfer/data/deferred-signals-hook.c \
 	transfer/data/sparse-hook.c \
 	transfer/data/temp-name-hook.c \
-	transfer/report/close-hook.c \
-	transfer/report/exit-status-hook.c \
-	transfer/report/journal-hook.c \
 	transfer/report/report-hook.c \
 	transfer/report/stock-hook.c \
 	transfer/sftp/early-requests-hook.c \

@@ -34,7 +34,6 @@
 #include "conns-hook.h"
 #include "cross-hook.h"
 #include "deferred-signals-hook.h"
-#include "exit-status-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
 #include "fs-location-hook.h"
@@ -47,6 +46,7 @@
 #include "rendezvous.h"
 #include "results-hook.h"
 #include "server-hook.h"
+#include "stock-hook.h"
 #include "tempfile-hook.h"
 #include "transfer-hook.h"
 #include "verify-requests-hook.h"
@@ -666,7 +666,7 @@ replace_main_conn(struct transfer *t)
 	logit("Connection %u was lost; connection %u takes over, and the copy "
 	    "goes on", lost + 1, i + 1);
 	if (ssh != 0)			/* 0: it was not scp's */
-		exit_status_forgive((pid_t)ssh);
+		stock_forgive_ssh((pid_t)ssh);
 	reconnect_keep_ssh(&t->reconnect);
 	tempfile_report_proof(t);
 	conns_replace_main(c, i, reconnect_is_possible(&t->reconnect));
