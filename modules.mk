@@ -101,7 +101,6 @@ HAYATE_HOOKS = \
 	transfer/sftp/sftp-stream-hook.c \
 	transfer/conns/conns-hook.c \
 	transfer/conns/fs-identity-hook.c \
-	transfer/conns/hosts-hook.c \
 	transfer/conns/reconnect-hook.c \
 	transfer/conns/server-hook.c \
 	transfer/file/bottleneck-hook.c \
@@ -115,7 +114,6 @@ HAYATE_HOOKS = \
 	transfer/verify/verify-run-hook.c \
 	transfer/copy/arguments-hook.c \
 	transfer/copy/cross-hook.c \
-	transfer/copy/fs-location-hook.c \
 	transfer/copy/get-hook.c \
 	transfer/copy/put-hook.c \
 	transfer/copy/remote-glob-hook.c \

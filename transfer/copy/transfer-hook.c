@@ -36,7 +36,6 @@
 #include "deferred-signals-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
-#include "fs-location-hook.h"
 #include "get-hook.h"
 #include "inspect-hook.h"
 #include "longopt-hook.h"
@@ -615,7 +614,7 @@ start_conns(struct transfer *t)
 	t->stream = new_stream(t, t->server);
 	conns_begin(&t->conns, server_get_conn(t->server)->fd_in,
 	    server_idle_conns(t->server), t->stream, before_fatal, t);
-	t->conns.locate = fs_location_find;
+	t->conns.locate = t->ops->locate;
 	t->conns.other_stream = t->dest_stream;
 	t->channel_count.window = t->ops->is_put ? CHANNEL_WINDOW_STOCK :
 	    CHANNEL_WINDOW_OURS;
@@ -806,7 +805,7 @@ transfer_start(struct transfer *t)
 	t->env.established = t->env.writable = 1;
 	update_window(t);
 	start_conns(t);
-	if (hosts_are_many(&server_idle_conns(t->server)->hosts)) {
+	if (conns_has_hosts(t->conns.kept)) {
 		t->env.max_writers = WRITERS_MAX;
 		t->env.align = ALIGNED;
 	}

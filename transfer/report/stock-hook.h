@@ -12,8 +12,8 @@
  *
  * A file that is downloaded has failed if close() says so: a file system may
  * say only then that there is no room (a quota on NFS), and upstream's
- * sftp_download() does not listen. In sftp-client.c both have other names, which
- * build-aux/overlay.mk gives them; all other files call ours.
+ * sftp_download() does not listen. In sftp-client.c both have other names,
+ * which build-aux/overlay.mk gives them; all other files call ours.
  *
  * A connection that is lost ends scp and sftp with exit status 255, whether a
  * read or a write notices it. In stock a failing write raises SIGPIPE, which
