@@ -293,6 +293,18 @@ bdp_rtt(const struct bdp *b)
 }
 
 uint64_t
+bdp_socket_rtt(const struct bdp *b)
+{
+	return b->rtt_us;
+}
+
+uint64_t
+bdp_smoothed_rtt(const struct bdp *b)
+{
+	return b->rtt_now_us;
+}
+
+uint64_t
 bdp_rtt_now(const struct bdp *b)
 {
 	if (b->rtt_min[1] == 0 || b->rtt_min[0] == 0)

@@ -144,6 +144,13 @@ uint64_t bdp_rtt(const struct bdp *);
 uint64_t bdp_rtt_now(const struct bdp *);
 
 /*
+ * bdp_socket_rtt() and bdp_smoothed_rtt() return the transport's smallest and
+ * its smoothed RTT, as they were last set; 0: not known.
+ */
+uint64_t bdp_socket_rtt(const struct bdp *);
+uint64_t bdp_smoothed_rtt(const struct bdp *);
+
+/*
  * bdp_age() returns the smallest age of this round, or 0 before its fourth age.
  * bdp_last_age() returns that of the last round that had four ages, or 0 before
  * there was one. Neither is cleared by time alone.

@@ -221,12 +221,6 @@ bulk_write_through(struct ssh *ssh, struct Channel *c, const u_char **data,
 	adjust(ssh, c);
 }
 
-u_int
-bulk_adjust_step(const struct Channel *c)
-{
-	return MINIMUM(c->local_maxpacket, PACKET_STOCK) * 3;
-}
-
 void
 bulk_enlarge_pipe(int fd)
 {

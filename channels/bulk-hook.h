@@ -104,15 +104,6 @@ void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     int (*adjust)(struct ssh *, struct Channel *));
 
 /*
- * Returns how many bytes of the window the peer may use before a window adjust
- * is due: three times the packet size that we announced for the channel, which
- * counts as 32 KiB if it is more. The adjust is due even if our reader has not
- * consumed all of these bytes. Independently of this number, stock also sends
- * an adjust when half of the window is used.
- */
-u_int	bulk_adjust_step(const struct Channel *);
-
-/*
  * Marks an array of 16 KiB on the stack that is written before it is read, in a
  * function that runs for each packet. Builds that zero all variables on the
  * stack (-ftrivial-auto-var-init) skip it: zeroing it would cost as much as a

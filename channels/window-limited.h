@@ -9,7 +9,7 @@
  * The window limits if the sender has used up all of it while at least half of
  * its bytes are still on the path, which runs empty before new credit arrives.
  * If fewer are on the path, the others have arrived, and a slow reader at the
- * far end withholds the credit. If the RTT is 1.5 times the smallest or more,
+ * far end withholds the credit. If the RTT is clearly above the smallest,
  * there is a queue on the path, and more credit would make it longer. The
  * caller decides this before each call, and writes the message (wtune-hook.c).
  *

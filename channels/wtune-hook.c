@@ -66,6 +66,9 @@
 /* A stock sender copies all that it may not yet send, so it gets less. */
 #define GAIN_STOCK_QUARTERS	6
 
+/* The packet size that stock announces */
+#define PACKET_STOCK		(32 * 1024)
+
 /*
  * Unsent bytes in the kernel: 10 ms at the rate that the path delivers. Less
  * would leave the path idle when the sender loses its processor for a time
@@ -81,6 +84,13 @@
 
 /* The window limits only while the path holds half of it or more. */
 #define HALF_WINDOW(window)	((window) / 2)
+
+/*
+ * The window limits only while little of it waits in a queue of the path. A
+ * held window (standing-queue.h) leaves a quarter of an RTT there, and limits
+ * nothing.
+ */
+#define RTT_OF_QUEUE(rtt)	((rtt) + MINIMUM((rtt) / 2, (rtt) / 6 + 1000))
 
 /* The bound on unsent bytes stays as long as the want is near it. */
 #define FAR_ABOVE(want, bound)	((want) > (bound) + (bound) / 4)
@@ -148,6 +158,8 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 	struct wtune_conf conf = { .floor = c->local_window_max,
 	    .ceiling = get_ceiling(c),
 	    .gain_quarters = GAIN_QUARTERS,
+	    /* a tunnel loses datagrams where others wait */
+	    .avoid_queue = hayopt_get()->avoid_bufferbloat && !c->datagram,
 	    /* an sshd's socket may end at a jump host; a mux proxy has none */
 	    .whole_path = ssh->kex != NULL && !ssh->kex->server };
 	struct chan_state *s;
@@ -185,6 +197,8 @@ get_state(const struct ssh *ssh, const struct Channel *c)
 	struct chan_state **grown;
 	size_t n;
 
+	if (has_state(c))	/* its window may be below stock's by now */
+		return states[c->self];
 	if (c->self < 0 || !is_data_channel(c))
 		return NULL;
 	if ((size_t)c->self >= nstates) {
@@ -210,6 +224,21 @@ wtune_channel_free(struct Channel *c)
 	states[c->self] = NULL;
 }
 
+static int
+is_held(const struct Channel *c)
+{
+	return has_state(c) &&
+	    wtune_why(states[c->self]->wtune) == WTUNE_HOLD_QUEUE;
+}
+
+u_int
+wtune_adjust_step(const struct Channel *c)
+{
+	u_int step = MINIMUM(c->local_maxpacket, PACKET_STOCK) * 3;
+
+	return is_held(c) ? MINIMUM(step, c->local_window_max / 16) : step;
+}
+
 /*
  * Repeats the test that stock makes next, to know whether it sends an adjust.
  */
@@ -219,14 +248,15 @@ adjust_is_due(const struct Channel *c)
 	return c->type == SSH_CHANNEL_OPEN &&
 	    (c->flags & (CHAN_CLOSE_SENT | CHAN_CLOSE_RCVD)) == 0 &&
 	    (c->local_window_max - c->local_window >
-	    bulk_adjust_step(c) ||
+	    wtune_adjust_step(c) ||
 	    c->local_window < c->local_window_max / 2) &&
 	    c->local_consumed > 0;
 }
 
 /*
  * Returns 1 if the log has this decision already. A withdrawal takes many small
- * steps, and one line for each quarter is enough.
+ * steps, a held window moves a little all the time, and one line for each
+ * quarter is enough.
  */
 static int
 is_decision_logged(const struct Channel *c, const struct chan_state *s,
@@ -236,7 +266,9 @@ is_decision_logged(const struct Channel *c, const struct chan_state *s,
 
 	return wtune_why(s->wtune) == s->logged &&
 	    (window == s->logged_window ||
-	    (window < was && window > s->logged_window / 4 * 3));
+	    ((window < was || is_held(c)) &&
+	    window > s->logged_window / 4 * 3 &&
+	    window < s->logged_window / 4 * 5));
 }
 
 static void
@@ -481,7 +513,7 @@ check_window_limited(struct ssh *ssh, struct Channel *c)
 		s->peer_window = MAXIMUM(s->peer_window,
 		    MINIMUM(path.unacked, UINT_MAX));
 		is_limited = path.unacked >= HALF_WINDOW(s->peer_window) &&
-		    path.rtt_us < path.min_rtt_us + path.min_rtt_us / 2;
+		    path.rtt_us < RTT_OF_QUEUE(path.min_rtt_us);
 	}
 	if (window_limited_update(&s->limited, is_limited, clock_us()))
 		log_window_limited(ssh, c, s->peer_window, &path);

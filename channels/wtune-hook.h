@@ -37,6 +37,16 @@ struct Channel;
 void	wtune_channel(struct ssh *, struct Channel *);
 
 /*
+ * Returns how many bytes of the window the peer may use before a window adjust
+ * is due: three times the packet size that we announced for the channel, which
+ * counts as 32 KiB if it is more; or a 16th of a window that is held because of
+ * a queue (standing-queue.h), if that is less. The adjust is due even if our
+ * reader has not consumed all of these bytes. Independently of this number,
+ * stock also sends an adjust when half of the window is used.
+ */
+u_int	wtune_adjust_step(const struct Channel *);
+
+/*
  * Logs a window adjust that is being sent, in stock's words, at -vv. If the
  * window of the channel is tuned, only the first one and the first after each
  * logged change of the window are logged at -vv, and all others at -vvv.

@@ -82,6 +82,7 @@
 #include <stdlib.h>
 
 #include "minmax.h"
+#include "standing-queue.h"
 #include "wtune.h"
 
 /*
@@ -202,6 +203,8 @@ struct wtune {
 	/* what is withdrawn */
 	uint64_t too_large_us;	/* too large since then; 0: it is not */
 	uint64_t withdraw_to;	/* bytes; 0: nothing is withdrawn */
+
+	struct standing_queue queue;
 };
 
 struct wtune *
@@ -239,6 +242,7 @@ wtune_why_text(enum wtune_why why)
 		[WTUNE_HOLD_READER] = "hold: the reader lags",
 		[WTUNE_HOLD_PATH] = "hold: more window brings nothing",
 		[WTUNE_HOLD_CEILING] = "hold: at the ceiling",
+		[WTUNE_HOLD_QUEUE] = "hold: more would wait in a queue",
 		[WTUNE_HOLD_MEMORY] = "hold: at its share of the memory",
 		[WTUNE_WITHDRAW_PATH] = "withdraw: the path holds less",
 		[WTUNE_WITHDRAW_PAUSE] = "withdraw: a pause spoilt the answer",
@@ -322,9 +326,12 @@ note_rise(struct wtune *w, const struct bdp *b, uint64_t now_us)
 static uint64_t
 share_of_memory(const struct wtune *w, const struct wtune_now *now)
 {
-	uint64_t grown = now->window - min_u64(now->window, w->conf.floor);
+	uint64_t floor = w->conf.floor;
+	uint64_t grown = now->window - min_u64(now->window, floor);
+	uint64_t missing = floor - min_u64(now->window, floor);
 
-	return now->free > grown ? (now->free - grown) / 2 : 0;
+	return max_u64(missing,
+	    now->free > grown ? (now->free - grown) / 2 : 0);
 }
 
 static int
@@ -601,8 +608,62 @@ reset_path(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 	bdp_restart_rate(b, now->consumed, now->now_us);
 	bdp_restart_ages(b);
 	bdp_set_inband_rtt(b, 0);
+	w->queue = (struct standing_queue){ .state = SQ_LOOKING };
 	w->state = WATCHING;
 	w->round_age = w->least_age = w->answer_rate = 0;
+}
+
+/*
+ * Returns the smallest RTT of the whole path; 0: not known, because a jump host
+ * hides a part of it from the socket. A trial beside a full queue sets an
+ * in-band RTT as well, but the present RTT of the socket is as long then.
+ */
+static uint64_t
+rtt_without_queue(const struct wtune *w, const struct bdp *b)
+{
+	if (!w->conf.whole_path && bdp_inband_rtt(b) > bdp_smoothed_rtt(b))
+		return 0;
+	return bdp_socket_rtt(b);
+}
+
+/*
+ * Returns the largest window that the queue of the path allows; 0: any. Rounds
+ * and questions rest while there is one, because the window then limits.
+ */
+static uint64_t
+limit_by_queue(struct wtune *w, struct bdp *b, const struct wtune_now *now)
+{
+	struct standing_queue_now q = { .now_us = now->now_us,
+	    .window = now->window, .consumed = now->consumed,
+	    .backlog = now->backlog, .out_of_order = bdp_out_of_order(b),
+	    .min_rtt_us = rtt_without_queue(w, b),
+	    .rtt_us = bdp_smoothed_rtt(b) };
+	uint64_t limit = w->conf.avoid_queue ?
+	    standing_queue_limit(&w->queue, &q) : 0;
+
+	if (limit == 0) {
+		if (w->why == WTUNE_HOLD_QUEUE)
+			w->why = WTUNE_QUIET;
+		return 0;
+	}
+	w->state = WATCHING;
+	w->withdraw_to = 0;
+	w->too_large_us = 0;
+	w->round_age = 0;
+	w->round_us = now->now_us;
+	bdp_restart_ages(b);
+	w->why = WTUNE_HOLD_QUEUE;
+	return limit;
+}
+
+/* Moves the window to that limit, as far as memory allows. */
+static int64_t
+follow_limit(struct wtune *w, const struct wtune_now *now, uint64_t limit)
+{
+	limit = min_u64(limit, max_u64(w->conf.ceiling, w->conf.floor));
+	if (now->window >= limit)
+		return -(int64_t)(now->window - limit);
+	return (int64_t)min_u64(limit - now->window, share_of_memory(w, now));
 }
 
 int64_t
@@ -610,12 +671,14 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 {
 	int idled = w->last_us != 0 && now->now_us - w->last_us >= IDLE_US;
 	enum state question;
-	uint64_t want;
+	uint64_t want, limit;
 
 	w->last_us = now->now_us;
 	if (idled)
 		reset_path(w, b, now);
 	note_rise(w, b, now->now_us);
+	if ((limit = limit_by_queue(w, b, now)) != 0)
+		return follow_limit(w, now, limit);
 	question = note_round(w, b, now);
 	want = wanted_window(w, b, now);
 	if (w->reader_lags || now->backlog > LARGE_BACKLOG(now->window))
@@ -623,7 +686,10 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 		    question != WATCHING || want > now->window);
 	if (question != WATCHING)
 		want = max_u64(want, question_window(w, b, now->window));
-	if (want > now->window + STEP(now->window)) {
+	want = max_u64(want, standing_queue_restore(&w->queue));
+	want = max_u64(want, w->conf.floor);
+	if (now->window < w->conf.floor ||
+	    want > now->window + STEP(now->window)) {
 		if (can_grow_window(w, now))
 			return grow_window(w, b, now, want, question);
 		w->state = WATCHING;

@@ -16,14 +16,16 @@
  *             what limits. With loss, the BDP includes the bytes that wait
  *             behind lost ones.
  *   hold      at a ceiling, while the reader lags, or when more growth would
- *             bring nothing.
+ *             bring nothing. Where more would wait in a queue of the path, at
+ *             1.25 * BDP (standing-queue.h).
  *   withdraw  after a trial that made credits older and nothing faster, or that
  *             a stall spoilt; when the path has held far less than the window
  *             for 2 s; when data moves again after idling for 10 s. While the
  *             reader lags, all above 1.25 BDP is withdrawn. SSH cannot take
  *             credit back; the caller withholds adjusts.
  *
- * The window never goes below the floor, which is the window the channel had.
+ * The window goes below the floor, which is the window the channel had, only
+ * where more would wait in a queue.
  *
  * Memory. Credit cannot be called back from a peer that is silent, so no tuner
  * takes all that is free. A window may have its floor, and half of the memory
@@ -52,10 +54,11 @@ struct wtune;			/* private to wtune.c */
 
 /* Copied by wtune_new(). Without a ceiling above it, a window never grows. */
 struct wtune_conf {
-	uint64_t floor;		/* smallest window, bytes, not 0 */
+	uint64_t floor;		/* smallest window, but for a queue; not 0 */
 	uint64_t ceiling;	/* largest window, bytes */
 	uint32_t gain_quarters;	/* window / BDP, in quarters: 8 is twice */
 	int	 whole_path;	/* 1: no jump host hides behind the socket */
+	int	 avoid_queue;	/* 1: held where more would only queue */
 };
 
 /* The caller's view at one moment; bytes, but for the time */
@@ -80,6 +83,7 @@ enum wtune_why {
 	WTUNE_HOLD_READER,	/* the local reader lags; may withdraw */
 	WTUNE_HOLD_PATH,	/* a trial ended; withdraws if it failed */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
+	WTUNE_HOLD_QUEUE,	/* more would only wait on the path */
 	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
 	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
 	WTUNE_WITHDRAW_PAUSE,	/* a stall (bdp.h) spoilt a trial */

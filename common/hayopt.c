@@ -38,7 +38,7 @@
 #define SUM_CONFINED	(64 * M)
 
 enum slot {
-	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
+	HAYATE, WINDOW_TUNING, AVOID_BUFFERBLOAT, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
 	TRANSFER_STREAMS, TRANSFER_HOSTS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
 	VERSION_DETAILS, HAPPY_EYES, HAPPY_DELAY, USE_MPTCP,
@@ -92,6 +92,7 @@ static const struct keyword {
 } keywords[] = {
 	{ "Hayate", B, FLAG, HAYATE, 1, 0, 1, NULL },
 	{ "WindowTuning", B, FLAG, WINDOW_TUNING, 1, 0, 1, NULL },
+	{ "AvoidBufferbloat", B, FLAG, AVOID_BUFFERBLOAT, 1, 0, 1, NULL },
 	{ "WindowMax", B, SIZE, WINDOW_MAX, AUTO, 2 * M, G, NULL },
 	{ "WindowMemoryMax", B, SIZE, WINDOW_MEMORY_MAX,
 	    AUTO, 2 * M, 4 * G, NULL },
@@ -309,6 +310,8 @@ hayopt_get(void)
 		current.hayate = get_value(HAYATE) != 0;
 		current.window_tuning =
 		    current.hayate && get_value(WINDOW_TUNING) != 0;
+		current.avoid_bufferbloat =
+		    current.hayate && get_value(AVOID_BUFFERBLOAT) != 0;
 		current.window_max = get_value(WINDOW_MAX);
 		current.window_memory_max = get_value(WINDOW_MEMORY_MAX);
 		current.none_enabled =

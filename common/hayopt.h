@@ -54,6 +54,7 @@ enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
 	int		window_tuning;	/* 1: windows follow the path */
+	int		avoid_bufferbloat; /* 1: they leave no queue on it */
 	uint64_t	window_max;	/* bytes, limit of one channel */
 	uint64_t	window_memory_max; /* bytes, sum over the process */
 	int		none_enabled;	/* 1: unencrypted data is permitted */

@@ -140,17 +140,17 @@ set_member() {
 	FLAVOUR=asan run_unit hayopt-test
 }
 
-@test "ssh -G differs from stock by 16 lines" {
+@test "ssh -G differs from stock by 17 lines" {
 	: >c
 	query_ssh c >with
 	BUILD_OF=stock query_ssh c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 16 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 17 ]
 	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by 12 lines" {
+@test "sshd -T differs from stock by 13 lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -159,7 +159,7 @@ set_member() {
 	BUILD_OF=stock query_sshd s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 12 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 13 ]
 	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
@@ -295,6 +295,14 @@ set_member() {
 		run -1 query_sshd /dev/null -o $k=perhaps
 		[[ $output = *"$k \"perhaps\": yes or no is allowed"* ]]
 	done
+}
+
+@test "AvoidBufferbloat is yes or no, at both ends" {
+	[[ $(query_ssh /dev/null) = *"avoidbufferbloat yes"* ]]
+	query_ssh /dev/null -o AvoidBufferbloat=no | grep -qx 'avoidbufferbloat no'
+	query_sshd /dev/null -o AvoidBufferbloat=no | grep -qx 'avoidbufferbloat no'
+	run -1 query_sshd /dev/null -o AvoidBufferbloat=perhaps
+	[[ $output = *'AvoidBufferbloat "perhaps": yes or no is allowed'* ]]
 }
 
 @test "VersionDetails is yes or no, at both ends" {

@@ -6,6 +6,7 @@
 load helper
 
 MiB=1048576
+CLIENT='tune 2097152 67108864 8 1 1'	# its socket shows the whole path
 
 # run_replay COMMAND...: runs one command a line; one answer per "run" is in lines[]
 run_replay() {
@@ -304,6 +305,145 @@ set_share() {
 	away=${lines[1]}
 	run_replay 'start 2147483648' 'path 100 125' 'run 3' 'run 20'
 	[ "${lines[1]}" = "$away" ]
+}
+
+# A queue: "tcp queue" lets the RTT of the socket show what waits before the link.
+
+@test "the window is held near the BDP where more would wait in a queue" {
+	for path in '60 25' '30 6' '200 25'; do
+		run_replay "$CLIENT" "path $path" "tcp queue ${path% *}" 'run 14' 'run 10'
+		[ "$(print_reason 1)" = "hold: more would wait in a queue" ]
+		bdp=$((${path% *} * ${path#* } * 1000))
+		[ "$(get_value 1 window)" -le $((bdp * 5 / 4 + 3 * 32768 + 50000)) ]
+		[ "$(get_value 1 max)" -le $((bdp * 6 / 4 + 3 * 32768 + 50000)) ]	# a probe
+		[ "$(get_value 1 consumed)" -ge $((${path#* } * 9900000)) ]
+	done
+}
+
+# RTT in ms, MB/s, bytes that may wait, and the RTT that others may see beside a copy.
+# 32 KiB packets take 52 ms on the last one.
+QUEUES='60:25:4000000:80 20:125:8000000:30 30:6.25:1000000:45 15:2.5:500000:30 15:0.625:500000:52'
+
+# run_queue SPEC 0|1 COMMAND...: 1 for AvoidBufferbloat yes; 6 s to settle, and 14 s that count
+run_queue() {
+	IFS=: read -r rtt rate queue most <<<"$1"
+	run_replay "tune 2097152 67108864 8 1 $2" "path $rtt $rate" "queue $queue" \
+	    "tcp queue $rtt" "${@:3}" 'run 6' 'run 14'
+}
+
+@test "others on a path with a long queue do not wait for a copy, and it loses no rate" {
+	for spec in $QUEUES; do
+		for cc in cubic bbr; do
+			run_queue "$spec" 1 "sends $cc"
+			[ "$(get_value 1 ping_ms)" -le "$most" ]
+			awk -v got="$(get_value 1 consumed)" -v rate="$rate" \
+			    'BEGIN { exit got < 0.98 * 14e6 * rate }'
+		done
+		# The model shows what happens without that.
+		run_queue "$spec" 0 'sends cubic'
+		[ "$(get_value 1 ping_ms)" -ge $((most * 13 / 10)) ]
+	done
+	# A window that limits keeps BBR in its startup.
+	run_queue "${QUEUES%% *}" 0 'sends bbr'
+	[ "$(get_value 1 ping_ms)" -ge 95 ]
+}
+
+@test "beside another cubic a copy gets what it would get without a held window" {
+	for cc in cubic bbr; do
+		for avoids in 1 0; do
+			run_replay "tune 2097152 67108864 8 1 $avoids" 'path 60 25' 'queue 4000000' \
+			    'tcp queue 60' "sends $cc" 'run 10' 'rival cubic' 'run 10' 'run 90'
+			got[avoids]="$(get_value 1 consumed) $(get_value 2 consumed)"
+		done
+		[ "${got[1]% *}" -ge $((${got[0]% *} * 6 / 10)) ]
+		[ "${got[1]#* }" -ge $((${got[0]#* } * 9 / 10)) ]
+	done
+}
+
+@test "a path without a queue keeps the window of twice its BDP" {
+	run_replay "$CLIENT" 'path 100 125' 'tcp path' 'run 20'
+	before=${lines[0]}
+	run_replay "$CLIENT" 'path 100 125' 'tcp path 120' 'run 20'
+	[ "${lines[0]}" = "$before" ]
+}
+
+@test "a held window follows a path that becomes four times as fast" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'path 60 100' 'run 1' 'run 5'
+	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 1 consumed)" -ge 50000000 ]
+	[ "$(get_value 2 consumed)" -ge 495000000 ]
+}
+
+@test "a held window follows a faster path, also where the RTT is never the smallest" {
+	run_replay "$CLIENT" 'path 76 25' 'tcp queue 60' 'queue 4000000' 'run 14' 'path 76 100' \
+	    'run 10' 'run 10'
+	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 2 consumed)" -ge 990000000 ]
+}
+
+@test "a held window that was too small is restored within two seconds" {
+	# The RTT of seconds is that of a queue in the other direction.
+	run_replay "$CLIENT" 'path 30 1' 'tcp 30 2000' 'run 3' 'path 2000 1' 'run 2'
+	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 1 max)" -ge 288000 ]
+}
+
+@test "a slow line is spared as well" {
+	for rate in 0.1 0.15 0.3; do
+		run_replay "$CLIENT" "path 30 $rate" 'tcp queue 30' 'queue 256000' 'sends cubic' \
+		    'run 60' 'run 30'
+		[ "$(get_value 1 ping_ms)" -le 220 ]
+		awk -v got="$(get_value 1 consumed)" -v rate="$rate" \
+		    'BEGIN { exit got < 0.98 * 30e6 * rate }'
+	done
+}
+
+@test "a sender that pauses while its window is held gets it back at once" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'queue 4000000' 'run 4' 'sender 1' 'run 2' \
+	    'sender fast' 'run 1'
+	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 2 consumed)" -ge 23000000 ]
+}
+
+@test "streams side by side withdraw their windows together" {
+	for cc in 'cubic 2' 'cubic 3' 'bbr 2' 'bbr 4'; do
+		run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'queue 4000000' "sends ${cc% *}" \
+		    "streams ${cc#* } 700" 'run 25' 'run 15'
+		[ "$(get_value 1 ping_ms)" -le 86 ]
+		[ "$(get_value 1 consumed)" -ge 374000000 ]
+	done
+}
+
+@test "on a path that becomes longer a held window costs less than a hundredth of the rate" {
+	for avoids in 0 1; do
+		run_replay "tune 2097152 67108864 8 1 $avoids" 'path 60 25' 'tcp queue 60' 'run 10' \
+		    'path 150 25' 'run 5' 'run 120'
+		early[avoids]=$(get_value 1 consumed) rest[avoids]=$(get_value 2 consumed)
+	done
+	[ "${early[1]}" -ge $((early[0] * 93 / 100)) ]
+	[ "${rest[1]}" -ge $((rest[0] * 99 / 100)) ]
+}
+
+@test "a stream that keeps a queue full does not starve one that was held" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp path' 'run 10' 'rival 2000000' 'run 10' 'run 60'
+	first=$(get_value 1 consumed) later=$(get_value 2 consumed)
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'rival 2000000' 'run 10' 'run 60' \
+	    'rival 0' 'run 100' 'run 10'
+	[ "$(get_value 1 consumed)" -ge $((first * 93 / 100)) ]
+	[ "$(get_value 2 consumed)" -ge $((later * 95 / 100)) ]
+	# When that stream has ended, the window is held again.
+	[ "$(print_reason 4)" = "hold: more would wait in a queue" ]
+}
+
+@test "loss that begins while the window is held costs a tenth of a second" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'holes 60' 'run 1' 'run 10'
+	[ "$(get_value 1 consumed)" -ge 22500000 ]
+	[ "$(get_value 2 consumed)" -ge 249000000 ]
+}
+
+@test "a sender of little data beside a full queue keeps its window" {
+	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'rival 4000000' 'sender 0.5' 'run 30'
+	[ "$(get_value 0 window)" -ge $((2 * MiB)) ]
 }
 
 @test "a sender with little data does not get a large window" {

@@ -27,8 +27,8 @@
 #define C	HAYOPT_CLIENT
 #define S	HAYOPT_SERVER
 #define DEF	"yes yes 67108864 268435456"
-#define DUMP	"hayate no windowtuning yes windowmax 8388608 " \
-    "windowmemorymax 268435456 noneenabled no"
+#define DUMP	"hayate no windowtuning yes avoidbufferbloat yes " \
+    "windowmax 8388608 windowmemorymax 268435456 noneenabled no"
 #define THREADS	" cipherthreads auto congestioncontrol default maxrate none"
 #define WITH	" is allowed, in bytes or with K, M or G] "
 #define SIZES	": a size from 2M to 1G is allowed, in bytes or with K, " \
@@ -216,6 +216,11 @@ static const struct {
 	{ S, "g SessionLog no", DEF " silent" },
 	{ S, "g SessionLog no;m SessionLog yes", DEF },
 	{ C, "g SessionLog no", "pass " DEF },
+
+	{ C, "g AvoidBufferbloat no", DEF " queues" },
+	{ S, "g AvoidBufferbloat no;m AvoidBufferbloat yes", DEF },
+	{ S, "g AvoidBufferbloat some", "[AvoidBufferbloat \"some\": yes or no "
+	    "is allowed] " DEF },
 
 	/* what the banner says, also with Hayate no */
 	{ C, "g VersionDetails no", DEF " release" },
@@ -499,6 +504,8 @@ run(int side, const char *in, const char *out)
 	}
 	if (!o->session_log && side == S && o->hayate)
 		add("silent");
+	if (!o->avoid_bufferbloat && o->hayate)
+		add("queues");
 	if (!o->version_details)
 		add("release");
 	if (strcmp(got, out) == 0)
