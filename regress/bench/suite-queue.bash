@@ -15,10 +15,10 @@
 # QUEUE_CC in the environment measures one of the two.
 
 CELLS+=' queue'
-about_queue='ping beside scp and ssh cat, 60 ms, 200 Mbit/s and 30 ms, 50 Mbit/s'
+about_queue='ping beside scp and ssh cat, 20 to 1000 Mbit/s with long queues'
 
-# RTT in ms, Mbit/s, queue, loss
-QUEUE_PATHS=${QUEUE_PATHS:-60:200:4MB:0 30:50:1MB:0}
+# RTT in ms, Mbit/s (down/up, if they differ), queue, loss; the last is a home line
+QUEUE_PATHS=${QUEUE_PATHS:-60:200:4MB:0 20:1000:8MB:0 30:50:1MB:0 15:20/5:500kB:0}
 QUEUE_SETTLE=40		# pings that do not count, of each 20 in a second
 
 v_queue() {	# BUILD BYTES get|put|cat
@@ -63,26 +63,27 @@ queue_bytes() {	# MBIT
 	echo $n
 }
 
-queue_jobs() {	# BYTES
+queue_jobs() {	# BYTES-DOWN BYTES-UP
 	local p
 	for p in $BUILDS; do
 		job "$p" scp get "$1" - "v_login $p $p" v_queue "$p" "$1" get
-		job "$p" scp put "$1" - "v_login $p $p" v_queue "$p" "$1" put
+		job "$p" scp put "$2" - "v_login $p $p" v_queue "$p" "$2" put
 		job "$p" 'ssh cat' get "$1" - "v_login $p $p" \
 		    v_queue "$p" "$1" cat
 	done
 }
 
 cell_queue() {
-	local spec rtt mbit queue loss cc
+	local spec rtt mbit queue loss cc down up
 	for cc in ${QUEUE_CC:-cubic bbr}; do
 		knows_cc "$cc" || continue
 		for spec in $QUEUE_PATHS; do
 			IFS=: read -r rtt mbit queue loss <<<"$spec"
-			at_path "$rtt" "${mbit}mbit" "$loss" "$cc" || return
-			"$BENCH_DIR/../lfp/lfp" set "$PATH_NAME" \
-			    --queue "$queue" || return
-			queue_jobs "$(queue_bytes "$mbit")"
+			down=${mbit%/*} up=${mbit#*/}
+			at_path "$rtt" "${down}mbit" "$loss" "$cc" || return
+			"$BENCH_DIR/../lfp/lfp" set "$PATH_NAME" --queue "$queue" \
+			    --rate-fwd "${up}mbit" || return
+			queue_jobs "$(queue_bytes "$down")" "$(queue_bytes "$up")"
 			sitting "$RUNS"
 		done
 	done
