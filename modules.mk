@@ -95,9 +95,6 @@ HAYATE_HOOKS = \
 	transfer/data/deferred-signals-hook.c \
 	transfer/data/sparse-hook.c \
 	transfer/data/temp-name-hook.c \
-	transfer/report/close-hook.c \
-	transfer/report/exit-status-hook.c \
-	transfer/report/journal-hook.c \
 	transfer/report/report-hook.c \
 	transfer/report/stock-hook.c \
 	transfer/sftp/early-requests-hook.c \
@@ -105,7 +102,6 @@ HAYATE_HOOKS = \
 	transfer/sftp/sftp-stream-hook.c \
 	transfer/conns/conns-hook.c \
 	transfer/conns/fs-identity-hook.c \
-	transfer/conns/hosts-hook.c \
 	transfer/conns/reconnect-hook.c \
 	transfer/conns/server-hook.c \
 	transfer/file/bottleneck-hook.c \
@@ -119,7 +115,6 @@ HAYATE_HOOKS = \
 	transfer/verify/verify-run-hook.c \
 	transfer/copy/arguments-hook.c \
 	transfer/copy/cross-hook.c \
-	transfer/copy/fs-location-hook.c \
 	transfer/copy/get-hook.c \
 	transfer/copy/put-hook.c \
 	transfer/copy/remote-glob-hook.c \

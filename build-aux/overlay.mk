@@ -98,12 +98,11 @@ clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=stalls_prepare_pol
 # monitor-hook.c has both functions, which call upstream's: the monitor writes the log.
 sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
 	-Dmonitor_child_postauth=monitor_hook_postauth
-# close-hook.c has the first function, and is informed of each close().
-sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
+# stock-hook.c has the first function, and is informed of each close().
+sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=stock_close
 # files-from-hook.c has the first function: failed names of a list are reported already.
-# exit-status-hook.c has the second one.
-scp.o: CPPFLAGS += -Dsftp_upload_dir=files_from_upload_dir \
-	-Dwaitpid=exit_status_waitpid
+# stock-hook.c has the second one.
+scp.o: CPPFLAGS += -Dsftp_upload_dir=files_from_upload_dir -Dwaitpid=stock_waitpid
 # These functions add what upstream's lack in releases before 10.6, and what the merge
 # of a key's options omits; they call upstream's. zlib-hook.h, localtime-hook.h,
 # ruser-hook.h, remote-glob-hook.h, restrict-hook.h, crypt-hook.h, gss-hook.h explain each.

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# One copy over several hosts: --hosts and TransferHosts (transfer/conns/hosts-hook.h,
+# One copy over several hosts: --hosts and TransferHosts (transfer/conns/conns-hook.h,
 # transfer/conns/fs-identity-hook.h, ssh/spawn-hook.h, ssh/extra-conn-hook.h). "hayate",
 # "b", "c" and "d" have keys of their own and one directory behind them. Each sends 12
 # MB/s (MaxRate), and what is put is as slow. "x" sees other files, and "s" is slow.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
-# --journal FILE of scp and sftp (transfer/report/journal-hook.h), the results in --report for
+# --journal FILE of scp and sftp (transfer/report/report-hook.h), the results in --report for
 # sources that could not be read, and exit statuses.
 # shellcheck disable=SC2086 # commands in words
 

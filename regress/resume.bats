@@ -170,6 +170,17 @@ check_decision() {
 	check_verify "$s resume=1 target=100" "target source hash=0+100 more=100 complete hashes=100"
 }
 
+@test "a device is not compared after its copy, which fails only if the user wants that" {
+	check_verify 'put=1 resume=1 cuts=1 hashes=1 unsure=1 source=100 device=1' \
+	    'target copy=0 source target end nothing=0'
+	check_verify 'put=1 checksum=1 hashes=1 source=100 device=1' \
+	    'copy=0 source target not_regular nothing=0'
+	check_verify 'put=1 resume=1 cuts=1 hashes=1 unsure=1 checksum=1 source=100 device=1' \
+	    'target copy=0 source target not_regular nothing=0'
+	check_verify 'put=1 resume=1 cuts=1 hashes=1 unsure=1 source=100 flip=1' \
+	    'target copy=0 source target hash=0+100 differs hashes=0'
+}
+
 @test "the temporary file of a killed copy is not compared twice if it has the full length" {
 	local s="put=1 resume=1 cuts=1 hashes=1 source=100"
 	check_verify "$s target=60 taken=60" "target copy=60 source end hashes=60"
@@ -1128,6 +1139,18 @@ check_tree() {
 	touch -r a b
 	run -0 run_scp --checksum --resume -p a "h:$T/b"	# times are not believed
 	cmp a b
+}
+
+@test "--checksum to a device writes all, and says that it cannot be compared" {
+	make_noise a 300000
+	set_server "$(bin sftp-server)"
+	for w in "a h:/dev/null" "h:$T/a /dev/null"; do
+		# shellcheck disable=SC2086 # words
+		run -1 run_scp --checksum $w
+		[[ $output = *'checksum: "/dev/null" is not a regular file and cannot be compared'* ]]
+		[[ $output != *differ* ]]
+	done
+	run -0 run_scp a h:/dev/null
 }
 
 @test "--checksum of a file onto itself reports that source and target are the same file" {

@@ -276,6 +276,16 @@ check_takeover() {
 	(($(count_cuts) == 1))
 }
 
+@test "a copy to a device ends well after cuts, as there is nothing to compare" {
+	copy_with_cuts 2 hayate -o MaxRate=8M --retry 1m "$F/bulk" hayate:/dev/null
+	(($(count_cuts) >= 1))
+	start_copy -o MaxRate=12M "$F/bulk" hayate:/dev/null
+	kill_first
+	wait "$pid"
+	grep -q 'connection [23] takes over' out
+	fails grep -q 'differ\|checksum' out
+}
+
 @test "sftp goes on with its commands after a cut" {
 	printf '%s\n' "cd $T" 'mkdir d' "put $F/bulk d/one" 'rename d/one d/two' \
 	    "get d/two back" 'bye' >commands

@@ -326,6 +326,28 @@ HANDLES='set handles 1019'
 	done
 }
 
+@test "devices that get no data do not keep other files on the main connection" {
+	local way n
+	for way in 0 1; do
+		run -0 run_unit sched-replay -t <<-END
+		$HANDLES
+		set late_truncate 1
+		set in_place 1
+		set preserve $way
+		set files 4
+		set conns 3
+		set no_truncate 1
+		set device_every 1
+		put 1 60 0
+		END
+		[ "$(get_value "$((${#lines[@]} - 1))" whole)" = 60 ]
+		[ "$(grep -c '^open ' <<<"$output")" = 120 ]
+		for n in 0 1 2; do
+			[ "$(grep -c "^open .* c$n " <<<"$output")" -ge 30 ]
+		done
+	done
+}
+
 @test "a server that cannot truncate an open file, or reorders requests, gets complete files" {
 	local order n way
 	for order in 0 1 2 3; do
@@ -369,6 +391,21 @@ HANDLES='set handles 1019'
 	    "put 2 400 0" "put 2 400 10"
 	[ "$(get_value 0 rounds)" -lt "$(get_value 1 rounds)" ]
 	[ "$(get_value 2 rounds)" -lt "$(get_value 3 rounds)" ]
+}
+
+@test "a file that restarts because its old tail stayed is truncated as it is opened" {
+	# File 4 goes over connection 1, which refuses twice to truncate it.
+	run -0 run_unit sched-replay -t <<-END
+	$HANDLES
+	set late_truncate 1
+	set conns 2
+	fail setsize_end 1
+	fail setsize_final 1
+	put 1 2 5000
+	END
+	[ "$(get_value "$((${#lines[@]} - 1))" whole)" = 2 ]
+	[ "$(grep -c '^open 4 ' <<<"$output")" = 2 ]
+	[ "$(grep -c '^setsize_0 4 ' <<<"$output")" = 0 ]
 }
 
 @test "after a short READ the rest is requested" {

@@ -12,7 +12,8 @@
  *   differs          the files differ at this byte; without it they do not
  *   stime, ttime     seconds; without it, the server tells none
  *   tnsec            of the target
- *   put, resume, cuts, checksum, strict, preserve, now   as in verify.h
+ *   put, resume, cuts, checksum, unsure, strict, preserve, now   as in verify.h
+ *   device           the target is one
  *   old              a listing told the source; else nothing is known of it
  *   hashes           the server hashes files
  *   answers          it refuses after so many answers; without it, never
@@ -45,7 +46,7 @@ static struct {
 	struct verify_conf conf;
 	uint64_t source, target, differs, stime, ttime, tnsec, now;
 	uint64_t cut, seen, changed, taken, answers, lacking;
-	int	 old, hashes, longer, flip;
+	int	 old, hashes, longer, flip, device;
 } s;
 
 static const struct {
@@ -61,10 +62,11 @@ static const struct {
 	{ "taken", &s.taken, NULL }, { "answers", &s.answers, NULL },
 	{ "short", &s.lacking, NULL }, { "old", NULL, &s.old },
 	{ "hashes", NULL, &s.hashes }, { "longer", NULL, &s.longer },
-	{ "flip", NULL, &s.flip },
+	{ "flip", NULL, &s.flip }, { "device", NULL, &s.device },
 	{ "put", NULL, &s.conf.put }, { "resume", NULL, &s.conf.resume },
 	{ "cuts", NULL, &s.conf.truncates },
 	{ "checksum", NULL, &s.conf.checksum },
+	{ "unsure", NULL, &s.conf.is_unsure },
 	{ "strict", NULL, &s.conf.strict },
 	{ "preserve", NULL, &s.conf.preserve },
 };
@@ -98,6 +100,13 @@ end_of(uint64_t size, uint64_t time, uint64_t nsec)
 	return (struct verify_end){ .is_there = size != NEVER, .size = size,
 	    .has_time = time != NEVER, .mtime = (int64_t)time,
 	    .nsec = (long)nsec };
+}
+
+static struct verify_end
+target_end(void)
+{
+	return s.device ? (struct verify_end){ .is_not_regular = 1 } :
+	    end_of(s.target, s.ttime, s.tnsec);
 }
 
 /* Bytes at the begin of the range that both files have */
@@ -168,7 +177,8 @@ go_on(struct verify *v)
 	    [VERIFY_STAT_TARGET] = "target ", [VERIFY_COMPLETE] = "complete ",
 	    [VERIFY_TOO_LONG] = "longer ",
 	    [VERIFY_SOURCE_CHANGED] = "changed ",
-	    [VERIFY_MISMATCH] = "differs ", [VERIFY_END] = "end " };
+	    [VERIFY_MISMATCH] = "differs ",
+	    [VERIFY_NOT_REGULAR] = "not_regular ", [VERIFY_END] = "end " };
 	struct verify_answer answer = { 0 };
 	struct verify_action a;
 
@@ -178,7 +188,7 @@ go_on(struct verify *v)
 	if (a.op == VERIFY_STAT_SOURCE)
 		answer.end = end_of(s.source, s.stime, 0);
 	else if (a.op == VERIFY_STAT_TARGET)
-		answer.end = end_of(s.target, s.ttime, s.tnsec);
+		answer.end = target_end();
 	else if (a.op == VERIFY_READ_BACK) {
 		printf("back=%" PRIu64 "+%" PRIu64 " ", a.off, a.len);
 		answer.bytes = equal(&a);

@@ -23,12 +23,14 @@
 #include "sftp.h"
 #include "sshbuf.h"
 #include "ssherr.h"
+#include "xmalloc.h"
 
 #include "clock.h"
 #include "conns-hook.h"
 #include "deferred-signals-hook.h"
 #include "early-requests-hook.h"
 #include "fs-identity-hook.h"
+#include "hayopt.h"
 #include "rendezvous.h"
 #include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
@@ -79,6 +81,60 @@ conns_announce(int fd)
 	    early_requests_offer(fd));
 }
 
+/* Hosts */
+
+/* The first name is as long as the user likes. */
+#define NAMES_MAX	(HAYOPT_HOSTS_LEN + 1024)
+
+/* Asks the first ssh, to which "fd" leads. Does nothing the second time. */
+static void
+begin_hosts(struct conns_kept *s, int fd)
+{
+	char names[NAMES_MAX], *rest = names, *name;
+
+	if (s->nhosts > 0)
+		return;
+	if (rendezvous_hosts(fd, names, sizeof(names)) == -1) {
+		s->nhosts = 1;
+		return;
+	}
+	while (s->nhosts < HOSTS_MAX && (name = strsep(&rest, ",")) != NULL)
+		s->hosts[s->nhosts++].name = xstrdup(name);
+	verbose("connection 1 goes to %s", s->hosts[0].name);
+}
+
+int
+conns_has_hosts(const struct conns_kept *s)
+{
+	return s->nhosts > 1;
+}
+
+const char *
+conns_host_name(const struct conns_kept *s, unsigned int host)
+{
+	return host < s->nhosts ? s->hosts[host].name : NULL;
+}
+
+/* Returns the number of hosts that may be used, with the first. */
+static unsigned int
+usable_hosts(const struct conns_kept *s)
+{
+	unsigned int i, n = 1;
+
+	for (i = 1; i < s->nhosts; i++)
+		n += !s->hosts[i].is_excluded;
+	return n;
+}
+
+/* "why" is NULL if the user knows already. */
+static void
+exclude_host(struct conns_kept *s, unsigned int host, const char *why)
+{
+	if (!s->hosts[host].is_excluded && why != NULL)
+		logit("Host %s is left out: %s", s->hosts[host].name, why);
+	s->hosts[host].is_excluded = 1;
+}
+
 /* What is kept of one server between transfers */
 
 void
@@ -86,7 +142,9 @@ conns_drop_idle(struct conns_kept *s)
 {
 	while (s->nspare > 0)
 		close(s->spare[--s->nspare].fd);
-	hosts_end(&s->hosts);
+	while (s->nhosts > 0)
+		free(s->hosts[--s->nhosts].name);
+	memset(s->hosts, 0, sizeof(s->hosts));
 }
 
 static int
@@ -96,7 +154,7 @@ may_grow(const struct conns *t)
 
 	return (streams == 0 || streams > 1) &&
 	    (!t->kept->is_refused || t->kept->nspare > 0 ||
-	    hosts_are_many(&t->kept->hosts));
+	    conns_has_hosts(t->kept));
 }
 
 /*
@@ -138,7 +196,6 @@ take_idle(struct conns_kept *s, unsigned int host, int *state)
 static int
 take_connection(struct conns *t, unsigned int host, int *state)
 {
-	const struct hosts *h = &t->kept->hosts;
 	int fd = take_idle(t->kept, host, state);
 
 	if (fd != -1)
@@ -146,8 +203,9 @@ take_connection(struct conns *t, unsigned int host, int *state)
 	*state = CONN_NEW;
 	if (host == 0 && t->kept->is_refused)
 		return -1;
-	debug("asking for an additional connection%s%s", hosts_are_many(h) ?
-	    " to " : "", hosts_are_many(h) ? h->name[host] : "");
+	debug("asking for an additional connection%s%s",
+	    conns_has_hosts(t->kept) ? " to " : "",
+	    conns_has_hosts(t->kept) ? conns_host_name(t->kept, host) : "");
 	return rendezvous_connect(t->main_fd, host);
 }
 
@@ -155,7 +213,7 @@ take_connection(struct conns *t, unsigned int host, int *state)
 static void
 keep_idle(struct conns_kept *s, int fd, int state, unsigned int host)
 {
-	if (s->nspare == CONN_COUNT_MAX || s->hosts.is_excluded[host]) {
+	if (s->nspare == CONN_COUNT_MAX || s->hosts[host].is_excluded) {
 		close(fd);
 		return;
 	}
@@ -171,7 +229,7 @@ count_refused_conn(struct conns *t, unsigned int host)
 	unsigned int has = conns_established(t);
 
 	if (host != 0) {
-		hosts_exclude(&t->kept->hosts, host, NULL);
+		exclude_host(t->kept, host, NULL);
 		return;
 	}
 	if (!t->kept->is_refused)
@@ -262,7 +320,7 @@ conns_begin(struct conns *t, int main_fd, struct conns_kept *kept,
 	memset(t, 0, sizeof(*t));
 	t->main_fd = main_fd;
 	t->kept = kept;
-	hosts_begin(&kept->hosts, main_fd);
+	begin_hosts(kept, main_fd);
 	t->stream[0] = stream;
 	t->nslots = 1;
 	t->state[0] = SFTP_CAP_V3;
@@ -341,7 +399,7 @@ static void
 stop_asking(struct conns *t, unsigned int host)
 {
 	t->closed_hosts |= 1U << host;
-	if (hosts_are_many(&t->kept->hosts))
+	if (conns_has_hosts(t->kept))
 		return;
 	t->closed_to_new = 1;
 	if (t->may_use_channels && t->kind == CONNS_LOGINS &&
@@ -394,7 +452,7 @@ static int
 host_is_open(const struct conns *t, unsigned int host)
 {
 	return (t->closed_hosts >> host & 1) == 0 &&
-	    !t->kept->hosts.is_excluded[host] && (host > 0 ||
+	    !t->kept->hosts[host].is_excluded && (host > 0 ||
 	    !t->kept->is_refused);
 }
 
@@ -406,7 +464,7 @@ static unsigned int
 choose_host(const struct conns *t)
 {
 	unsigned int has[HOSTS_MAX] = { 0 }, waits = 0, fewest = CONNS_MAX;
-	unsigned int i, n = t->kept->hosts.n;
+	unsigned int i, n = t->kept->nhosts;
 
 	for (i = 0; i < CONNS_MAX; i++) {
 		if (t->stream[i] == NULL)
@@ -434,16 +492,15 @@ choose_host(const struct conns *t)
 static unsigned int
 wanted_conns(const struct conns *t)
 {
-	const struct hosts *h = &t->kept->hosts;
 	int streams = rendezvous_offered_conns(t->main_fd);
 
 	if (t->kind == CONNS_CHANNELS)
 		return t->channels_wanted;
 	if (streams == 0)
-		return MINIMUM(CONN_COUNT_MAX, MAXIMUM(hosts_usable(h),
+		return MINIMUM(CONN_COUNT_MAX, MAXIMUM(usable_hosts(t->kept),
 		    conn_count_wanted(&t->kept->conn_count)));
-	if (hosts_are_many(h) && streams == (int)h->n)
-		return hosts_usable(h);
+	if (conns_has_hosts(t->kept) && streams == (int)t->kept->nhosts)
+		return usable_hosts(t->kept);
 	return streams == -1 ? 1 : MINIMUM(streams, CONN_COUNT_MAX);
 }
 
@@ -451,9 +508,9 @@ wanted_conns(const struct conns *t)
 
 /* The connection is dropped, and with it its host. */
 static void
-exclude_host(struct conns *t, unsigned int i, const char *why)
+exclude_host_of(struct conns *t, unsigned int i, const char *why)
 {
-	hosts_exclude(&t->kept->hosts, t->host[i], "%s", why);
+	exclude_host(t->kept, t->host[i], why);
 	drop_conn(t, i);
 	close(t->fd[i]);
 }
@@ -489,7 +546,7 @@ try_next_location(struct conns *t, const char *why)
 
 	for (i = 1; i < CONNS_MAX && !has_next && !t->fs_checks_stopped; i++) {
 		if (is_unproven(t, i))
-			exclude_host(t, i, why);
+			exclude_host_of(t, i, why);
 	}
 }
 
@@ -506,12 +563,12 @@ run_fs_check(struct conns *t, unsigned int i)
 	    fs_check_result(t->fs_check[i], &why) == FS_IDENTITY_PENDING)
 		return;
 	if (fs_check_result(t->fs_check[i], &why) == FS_IDENTITY_FAILED) {
-		exclude_host(t, i, why);
+		exclude_host_of(t, i, why);
 		return;
 	}
 	t->is_proven[i] = 1;
 	verbose("connection %u goes to %s: %s", i + 1,
-	    t->kept->hosts.name[t->host[i]], why);
+	    conns_host_name(t->kept, t->host[i]), why);
 	debug("there are %u connections", conns_established(t));
 	fs_check_free(t->fs_check[i]);
 	t->fs_check[i] = NULL;
@@ -635,7 +692,7 @@ fall_back_to_channels(struct conns *t)
 	unsigned int i;
 
 	if (!t->may_use_channels || t->kind == CONNS_CHANNELS ||
-	    !hosts_are_many(&t->kept->hosts) || wanted_conns(t) > 1)
+	    !conns_has_hosts(t->kept) || wanted_conns(t) > 1)
 		return;
 	for (i = 1; i < CONNS_MAX; i++) {
 		if (t->stream[i] != NULL)
@@ -668,16 +725,28 @@ conns_poll(struct conns *t, int wake_fd, int ms)
 	stream_poll(streams, n, wake_fd, ms);
 }
 
+static void
+report_lost_host(struct conns *t, unsigned int host)
+{
+	unsigned int rest = conns_established(t);
+
+	if (!t->kept->hosts[host].is_excluded)
+		logit("Host %s was lost; continuing with %u connection%s",
+		    conns_host_name(t->kept, host), rest, rest == 1 ? "" :
+		    "s");
+	exclude_host(t->kept, host, NULL);
+}
+
 /* A connection that was up has ended. */
 static void
 count_lost_conn(struct conns *t, unsigned int host)
 {
 	if (host != 0)
-		hosts_lost(&t->kept->hosts, host, conns_established(t));
+		report_lost_host(t, host);
 	verbose("an additional %s was lost", t->kind == CONNS_CHANNELS ?
 	    "channel" : "connection");
 	t->closed_hosts |= 1U << host;
-	t->closed_to_new = !hosts_are_many(&t->kept->hosts);
+	t->closed_to_new = !conns_has_hosts(t->kept);
 }
 
 /* The connection has ended. Returns 1 if it was up. */
@@ -721,7 +790,7 @@ conns_replace_main(struct conns *t, unsigned int new_main, int asks)
 	t->fs_reference = NULL;
 	for (i = 0; i < t->nslots; i++) {
 		if (is_unproven(t, i))
-			exclude_host(t, i, "the first connection was lost");
+			exclude_host_of(t, i, "the first connection was lost");
 	}
 	drop_conn(t, t->main);
 	t->main = new_main;
@@ -736,7 +805,7 @@ take_version(struct conns *t, unsigned int i, struct sshbuf *m)
 	t->state[i] = conns_parse_version(t->stream[i], m);
 	if (t->state[i] == 0) {
 		if (t->host[i] != 0)
-			hosts_exclude(&t->kept->hosts, t->host[i],
+			exclude_host(t->kept, t->host[i],
 			    "its SFTP server does not speak version 3");
 		drop_conn(t, i);
 		close(t->fd[i]);
@@ -745,9 +814,9 @@ take_version(struct conns *t, unsigned int i, struct sshbuf *m)
 	}
 	if (t->host[i] != 0)
 		return;			/* It is up when it is proven. */
-	if (hosts_are_many(&t->kept->hosts))
+	if (conns_has_hosts(t->kept))
 		verbose("connection %u goes to %s", i + 1,
-		    t->kept->hosts.name[0]);
+		    conns_host_name(t->kept, 0));
 	debug("there are %u %s", conns_established(t),
 	    t->kind == CONNS_CHANNELS ? "channels" : "connections");
 }

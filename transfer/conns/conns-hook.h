@@ -14,9 +14,12 @@
  * continues with those that are there. A login lives as long as the process:
  * later transfers use it again. A channel ends with its transfer.
  *
- * With TransferHosts logins go to several hosts (hosts-hook.h), the next one to
- * the host that has the fewest. A connection to another host is used only after
- * a proof, once per transfer, that it sees the same files (fs-identity-hook.h).
+ * With TransferHosts logins go to several hosts, the next one to the host that
+ * has the fewest. A connection to another host is used only after a proof, once
+ * per transfer, that it sees the same files (fs-identity-hook.h). A host is
+ * left out if the login or the proof fails, or if it is lost, until the process
+ * ends or logs in again with --retry. One line says why; after a failed login
+ * the ssh that tried prints it (extra-conn-hook.h).
  *
  * Called from patches/192-scp-channels.patch as well. Main thread only.
  */
@@ -28,10 +31,11 @@
 #include <stdint.h>
 
 #include "conn-count.h"
-#include "hosts-hook.h"
 
 /* With the first; a bit for each. Only channels can be more than 8. */
 #define CONNS_MAX	32
+
+#define HOSTS_MAX	8		/* with the first */
 
 struct sshbuf;
 struct sftp_stream;
@@ -63,7 +67,11 @@ struct conns_kept {
 	int	 is_refused;		/* by the first host */
 	int	 single_reported;	/* the user knows why there is one */
 	struct conn_count conn_count;
-	struct hosts hosts;
+	unsigned int nhosts;		/* 0: unknown; 1: only the first */
+	struct {
+		char	*name;		/* NULL if there is only one */
+		int	 is_excluded;	/* it is left out */
+	} hosts[HOSTS_MAX];
 	struct {
 		int fd, state;
 		unsigned int host;
@@ -76,6 +84,12 @@ struct conns_kept {
  * The other fields stay.
  */
 void	conns_drop_idle(struct conns_kept *);
+
+/* Returns 1 if there are several hosts, even if only one is not left out. */
+int	conns_has_hosts(const struct conns_kept *);
+
+/* Returns NULL if there is only one; valid until conns_drop_idle(). */
+const char *conns_host_name(const struct conns_kept *, unsigned int host);
 
 /* What a server offers in VERSION; a sum of these */
 #define SFTP_CAP_V3	1		/* version 3 */
@@ -101,7 +115,7 @@ int	conns_parse_version(struct sftp_stream *, struct sshbuf *);
 
 /*
  * The connections of one transfer, each with a slot. The first has slot 0, and
- * belongs to the caller, as does "kept". The caller may set "locate" and
+ * belongs to the caller, as does "kept". The caller sets "locate" and
  * "other_stream" after conns_begin().
  */
 struct conns {
@@ -123,9 +137,9 @@ struct conns {
 	int	 fs_checks_stopped;	/* no proof begins any more */
 	unsigned int closed_hosts;	/* bits: hosts that get no more */
 	/*
-	 * Names a place for the reference at the n-th try, from 0. Returns 0,
-	 * or -1 if there is no such place now. The first argument is "arg".
-	 * NULL: nothing can be proven.
+	 * Names a place for the reference at the n-th try, from 0, which is
+	 * valid until the next call. Returns 0, or -1 if there is no such place
+	 * now. The first argument is "arg". NULL: nothing can be proven.
 	 */
 	int	(*locate)(void *, unsigned int n, struct fs_location *);
 	/* The target of scp -3, which conns_poll() moves as well; or NULL */

@@ -24,13 +24,13 @@
 #include "clock.h"
 #include "conns-hook.h"
 #include "early-requests-hook.h"
-#include "exit-status-hook.h"
 #include "reconnect-hook.h"
 #include "rendezvous.h"
 #include "server-hook.h"
 #include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
 #include "shmpipe-hook.h"
+#include "stock-hook.h"
 
 /* A login that takes longer is given up: the network may have no answer. */
 #define LOGIN_MAX_S	120
@@ -213,7 +213,7 @@ reconnect_wait(struct reconnect *r)
 			return -1;
 	}
 	release_session(r);
-	exit_status_forgive(0);
+	stock_forgive_ssh(0);
 	logit("Connected again after %llu seconds",
 	    (unsigned long long)((clock_us() - began) / US_PER_S));
 	return 0;

@@ -31,7 +31,6 @@
 #include "conns-hook.h"
 #include "early-requests.h"
 #include "early-requests-hook.h"
-#include "exit-status-hook.h"
 #include "hayopt.h"
 #include "machine-hook.h"
 #include "rendezvous.h"
@@ -42,6 +41,7 @@
 #include "sftp-stream-hook.h"
 #include "shmpipe-hook.h"
 #include "stall-stats.h"
+#include "stock-hook.h"
 
 /* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
 #define REQUEST_MAX	(255 * 1024)
@@ -212,7 +212,7 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 	q->chosen = chosen;
 	q->next = servers;
 	servers = q;
-	exit_status_begin();
+	stock_handle_sigpipe();
 	if (!chosen || rendezvous_wants_retry())
 		conns_announce(fd);
 }

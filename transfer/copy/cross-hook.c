@@ -220,4 +220,5 @@ cross_end(struct transfer *t, struct file *file, struct sched_entry *j)
 }
 
 const struct direction_ops cross_ops = { 0, "origin", "origin", cross_handlers,
-    cross_begin, cross_data_done, cross_end, get_add, relay_data };
+    cross_begin, cross_data_done, cross_end, get_add, relay_data,
+    NULL };

@@ -28,6 +28,7 @@
 #include "bottleneck-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
+#include "fs-identity-hook.h"
 #include "get-hook.h"
 #include "sparse-hook.h"
 #include "verify-run-hook.h"
@@ -608,5 +609,30 @@ get_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
 	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? file->a.size : 0);
 }
 
+/* Of the files in flight, so many are considered. */
+#define CANDIDATES_MAX	256
+
+/* Other hosts have to see the n-th file in flight that is not empty. */
+static int
+get_locate(void *transfer, unsigned int n, struct fs_location *location)
+{
+	const struct transfer *t = transfer;
+	struct sched_entry *j = sched_next_in_order(t->sched, NULL);
+	const struct file *file;
+	unsigned int i;
+
+	for (i = 0; j != NULL && i < CANDIDATES_MAX; i++) {
+		file = sched_info(j).user;
+		if (sched_info(j).kind == KIND_FILE && file->size > 0 && n-- ==
+		    0) {
+			location->file = file->src;
+			location->size = file->size;
+			return 0;
+		}
+		j = sched_next_in_order(t->sched, j);
+	}
+	return -1;
+}
+
 const struct direction_ops get_ops = { 0, "download", "remote", get_handlers,
-    get_begin, get_data_done, get_end, get_add, write_data };
+    get_begin, get_data_done, get_end, get_add, write_data, get_locate };

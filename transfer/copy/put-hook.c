@@ -24,8 +24,10 @@
 #include "xmalloc.h"
 
 #include "bottleneck-hook.h"
+#include "deferred-signals-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
+#include "fs-identity-hook.h"
 #include "put-hook.h"
 #include "sequence.h"
 #include "server-hook.h"
@@ -715,6 +717,31 @@ put_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
 		files_from_serialize_case(file, entry);
 }
 
+/*
+ * Other hosts have to see a temporary file in the directory that is the target,
+ * or if none can be made there, in the one above. Signals are caught from here
+ * on.
+ */
+static int
+put_locate(void *transfer, unsigned int n, struct fs_location *location)
+{
+	struct transfer *t = transfer;
+	const char *slash;
+
+	if (t->root == NULL || n > (unsigned int)t->root_is_dir)
+		return -1;
+	slash = strrchr(t->root, '/');
+	free(t->root_dir);
+	if (n == 0 && t->root_is_dir)
+		t->root_dir = xstrdup(t->root);
+	else
+		xasprintf(&t->root_dir, "%.*s", slash == NULL ? 0 :
+		    (int)(slash - t->root + 1), t->root);
+	signals_catch();
+	location->dir = t->root_dir;
+	return 0;
+}
+
 const struct direction_ops put_ops = { 1, .handlers = put_handlers,
     .begin = put_begin, .data_done = put_data_done, .end = put_end,
-    .add = put_add };
+    .add = put_add, .locate = put_locate };

@@ -34,10 +34,8 @@
 #include "conns-hook.h"
 #include "cross-hook.h"
 #include "deferred-signals-hook.h"
-#include "exit-status-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
-#include "fs-location-hook.h"
 #include "get-hook.h"
 #include "inspect-hook.h"
 #include "longopt-hook.h"
@@ -47,6 +45,7 @@
 #include "rendezvous.h"
 #include "results-hook.h"
 #include "server-hook.h"
+#include "stock-hook.h"
 #include "tempfile-hook.h"
 #include "transfer-hook.h"
 #include "verify-requests-hook.h"
@@ -615,7 +614,7 @@ start_conns(struct transfer *t)
 	t->stream = new_stream(t, t->server);
 	conns_begin(&t->conns, server_get_conn(t->server)->fd_in,
 	    server_idle_conns(t->server), t->stream, before_fatal, t);
-	t->conns.locate = fs_location_find;
+	t->conns.locate = t->ops->locate;
 	t->conns.other_stream = t->dest_stream;
 	t->channel_count.window = t->ops->is_put ? CHANNEL_WINDOW_STOCK :
 	    CHANNEL_WINDOW_OURS;
@@ -666,7 +665,7 @@ replace_main_conn(struct transfer *t)
 	logit("Connection %u was lost; connection %u takes over, and the copy "
 	    "goes on", lost + 1, i + 1);
 	if (ssh != 0)			/* 0: it was not scp's */
-		exit_status_forgive((pid_t)ssh);
+		stock_forgive_ssh((pid_t)ssh);
 	reconnect_keep_ssh(&t->reconnect);
 	tempfile_report_proof(t);
 	conns_replace_main(c, i, reconnect_is_possible(&t->reconnect));
@@ -806,7 +805,7 @@ transfer_start(struct transfer *t)
 	t->env.established = t->env.writable = 1;
 	update_window(t);
 	start_conns(t);
-	if (hosts_are_many(&server_idle_conns(t->server)->hosts)) {
+	if (conns_has_hosts(t->conns.kept)) {
 		t->env.max_writers = WRITERS_MAX;
 		t->env.align = ALIGNED;
 	}

@@ -40,7 +40,9 @@
  *   OPENING        the file is open, or the next way to open it is due
  *   MOVING         the data has ended                        <--+
  *   COPYING_BACK   the staging file is copied and removed    ---+ it failed
- *   TRUNCATING     a file that is not whole is cut
+ *   TRUNCATING     a file that is not whole is truncated, and with "in_place"
+ *                  any old one; a temporary file that the server does not
+ *                  truncate keeps its temporary name, and an error names it
  *   RENAMING       it has its name and attributes, and is closed
  *   CHECKING       what has the name is the file
  *   CLEANING       what was left over is removed

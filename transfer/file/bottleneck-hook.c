@@ -137,7 +137,7 @@ bottleneck_count_written(struct transfer *t, uint64_t begun_us)
 static const char *
 host_of_conn(const struct transfer *t, unsigned int i)
 {
-	return hosts_name(&t->conns.kept->hosts, t->slow_conn.of[i].host);
+	return conns_host_name(t->conns.kept, t->slow_conn.of[i].host);
 }
 
 /* Shares of the time of one end, in percent; "" if it has not told */

@@ -256,6 +256,8 @@ struct direction_ops {
 	    const struct dir_entry *);
 	/* A reply has said.len bytes of the source. NULL in an upload. */
 	void	(*take_data)(struct request *, const u_char *);
+	/* Of struct conns, with the transfer as the first argument. */
+	int	(*locate)(void *, unsigned int n, struct fs_location *);
 };
 
 /* Returns a new file, and takes over the two paths. */

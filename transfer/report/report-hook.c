@@ -37,7 +37,6 @@
 #include "xmalloc.h"
 
 #include "clock.h"
-#include "journal-hook.h"
 #include "json.h"
 #include "report-hook.h"
 
@@ -95,6 +94,141 @@ static struct {
 	uint64_t limit_bytes;
 	struct sigaction before[SIGNALS];
 } r = { .fd = -1 };
+
+/* The error of a report or a journal that is itself a file of the copy */
+#define IS_COPIED	"not written, because this file is copied"
+
+/*
+ * The journal: each line is appended by one write, so the journal is valid at
+ * any time, also after SIGKILL; at most the last line is cut off. A later run
+ * begins a new line then.
+ */
+
+static struct {
+	int	 fd;
+	const char *name;		/* as given */
+	int	 is_cut;		/* its last line has no end */
+	int	 write_errno;		/* the first error of a write */
+	int	 is_copied;		/* nothing is written */
+	int	 is_told;		/* the user knows of it */
+} journal = { .fd = -1 };
+
+static void
+refuse(const char *what, const char *path)
+{
+	fprintf(stderr, "%s: %s \"%s\": %s\n", __progname, what, path,
+	    strerror(errno));
+	exit(1);
+}
+
+/* What cannot be read is taken to be cut: an empty line does no harm. */
+static int
+has_partial_line(const char *path)
+{
+	struct stat sb;
+	char last = '\0';
+	int fd;
+
+	if (fstat(journal.fd, &sb) == -1 || !S_ISREG(sb.st_mode) ||
+	    sb.st_size == 0)
+		return 0;
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return 1;
+	if (pread(fd, &last, 1, sb.st_size - 1) != 1)
+		last = '\0';
+	close(fd);
+	return last != '\n';
+}
+
+/* "-" is standard output. An error ends the process with status 1. */
+static void
+journal_open(const char *path)
+{
+	if (path == NULL)
+		return;
+	journal.name = path;
+	if (strcmp(path, "-") == 0)
+		journal.fd = dup(STDOUT_FILENO);
+	else
+		journal.fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
+	if (journal.fd == -1 || fcntl(journal.fd, F_SETFD, FD_CLOEXEC) == -1)
+		refuse("journal", path);
+	journal.is_cut = has_partial_line(path);
+}
+
+/* Returns 1 if the journal is this file, which a report must not replace. */
+static int
+journal_is_file(const struct stat *sb)
+{
+	struct stat ours;
+
+	return journal.fd != -1 && !S_ISCHR(sb->st_mode) &&
+	    fstat(journal.fd, &ours) == 0 && ours.st_dev == sb->st_dev &&
+	    ours.st_ino == sb->st_ino;
+}
+
+/* The reader of a pipe is gone, which is our error, and not scp's. */
+static void
+drop_sigpipe(void)
+{
+	sigset_t set;
+	int signal;
+
+	if (sigpending(&set) == -1 || !sigismember(&set, SIGPIPE))
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigwait(&set, &signal);
+}
+
+/*
+ * Writes a line, whose last byte is a newline. line[-1] has to be a newline as
+ * well, which ends a line that was cut off. SIGPIPE is blocked.
+ */
+static void
+journal_write(const char *line, size_t len)
+{
+	ssize_t n;
+
+	if (journal.is_copied)
+		return;
+	if (journal.is_cut) {
+		line--;
+		len++;
+	}
+	while (len > 0) {
+		n = write(journal.fd, line, len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		journal.is_cut = 1;
+		line += n;
+		len -= n;
+	}
+	if (len == 0) {
+		journal.is_cut = 0;
+		return;
+	}
+	if (journal.write_errno == 0)
+		journal.write_errno = errno;
+	if (errno == EPIPE)
+		drop_sigpipe();
+}
+
+/* Returns 1 if there was an error, and prints the first one, once. */
+static int
+journal_failed(void)
+{
+	if (journal.write_errno == 0 && !journal.is_copied)
+		return 0;
+	if (!journal.is_told) {
+		journal.is_told = 1;
+		error("journal \"%s\": %s", journal.name, journal.is_copied ?
+		    IS_COPIED : strerror(journal.write_errno));
+	}
+	return 1;
+}
 
 /* Writing */
 
@@ -214,7 +348,7 @@ protect_copied(void)
 	if (r.local == NULL || stat(r.local, &sb) == -1)
 		return;
 	if (journal_is_file(&sb))
-		journal_stop_writing();
+		journal.is_copied = 1;
 	if (r.temp != NULL && stat(r.path, &old) == 0 &&
 	    old.st_dev == sb.st_dev && old.st_ino == sb.st_ino)
 		r.is_copied = 1;
@@ -224,7 +358,7 @@ protect_copied(void)
 static void
 put_file(int where, uint64_t bytes, uint64_t us, int has_failed)
 {
-	if ((where & REPORT_IN_JOURNAL) != 0 && journal_is_open()) {
+	if ((where & REPORT_IN_JOURNAL) != 0 && journal.fd != -1) {
 		compose_file(1, bytes, us, has_failed);
 		r.line[r.len++] = '\n';
 		journal_write(r.line + 1, r.len - 1);
@@ -579,7 +713,7 @@ finish_at_exit(void)
 	has_failed = journal_failed();
 	if (r.write_errno != 0 || r.is_copied) {
 		error("report \"%s\": %s", r.name, r.is_copied ?
-		    JOURNAL_IS_COPIED : strerror(r.write_errno));
+		    IS_COPIED : strerror(r.write_errno));
 		has_failed = 1;
 	}
 	if (!has_failed)
@@ -590,14 +724,6 @@ finish_at_exit(void)
 
 /* Interface */
 
-static void
-refuse_report(const char *path)
-{
-	fprintf(stderr, "%s: report \"%s\": %s\n", __progname, path,
-	    strerror(errno));
-	exit(1);
-}
-
 /* The current directory may change. */
 static char *
 absolute_path(const char *path)
@@ -607,7 +733,7 @@ absolute_path(const char *path)
 	if (*path == '/')
 		return xstrdup(path);
 	if (getcwd(cwd, sizeof(cwd)) == NULL)
-		refuse_report(path);
+		refuse("report", path);
 	xasprintf(&abs, "%s/%s", cwd, path);
 	return abs;
 }
@@ -628,20 +754,20 @@ open_report(const char *path)
 	}
 	if (is_output) {
 		if ((r.fd = dup(STDOUT_FILENO)) == -1)
-			refuse_report("standard output");
+			refuse("report", "standard output");
 	} else if (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)) {
 		if ((r.fd = open(path, O_WRONLY)) == -1)
-			refuse_report(path);
+			refuse("report", path);
 	} else {
 		r.path = absolute_path(path);
 		if (create_temp_report() == -1 || unlink(r.temp) == -1)
-			refuse_report(path);
+			refuse("report", path);
 		close(r.fd);
 		r.fd = -1;
 		return;
 	}
 	if (fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
-		refuse_report(path);
+		refuse("report", path);
 }
 
 void
@@ -685,7 +811,7 @@ report_connect(void)
 		if (sigaction(signals[i], NULL, &old) == -1 ||
 		    old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN ||
 		    old.sa_handler == finish_by_signal ||
-		    signals[i] == SIGPIPE)	/* see exit-status-hook.h */
+		    signals[i] == SIGPIPE)	/* see stock-hook.h */
 			continue;
 		r.before[i] = old;
 		old.sa_handler = finish_by_signal;

@@ -12,8 +12,9 @@
  * That includes a fatal error, an interrupt and a lost connection. SIGKILL, or
  * a signal before the login, leaves the old one. A FILE that exists and is not
  * regular, such as a pipe, is written directly, and "-" is standard output. The
- * journal has a line for each file as soon as it is done (journal-hook.h).
- * PROTOCOL, 5 describes the objects.
+ * journal has a line for each file as soon as it is done. A failed write is
+ * reported once. The copy continues, and the process ends with an exit status
+ * that is not 0. PROTOCOL, 5 describes the objects.
  *
  * A log handler collects the errors that upstream and we print, and prints them
  * unchanged. If upstream does not find a source, it calls none of our functions

@@ -22,7 +22,8 @@
  * executed late. A file is opened there without truncation, or as a new one. It
  * is overwritten with the same bytes, and truncated at most to its size.
  * Requests that change a file by its name use the main connection. What remains
- * is the mtime, which multihost.h verifies.
+ * is compared when all else is done: the size, and the mtime if it is preserved
+ * (multihost.h).
  *
  * The main connection is the only one that truncates a file as it opens it, or
  * changes a file by its name; directories and temporary files use it as well.

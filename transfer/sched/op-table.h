@@ -58,8 +58,10 @@ struct op_info {
 	unsigned int temp_name : 1;	/* its path is the temporary name */
 	unsigned int staging : 1;	/* its handle is the staging file's */
 	/*
-	 * Only the main connection sends it, as it changes a file by its name:
-	 * the server of a lost connection might do that late, to another file.
+	 * Only the main connection sends it. Most of these requests change a
+	 * file by its name, which the server of a lost connection might do
+	 * late, to another file. OP_SETSTAT_OPEN and the three that use its
+	 * handle set the attributes of a file that need not be copied.
 	 */
 	unsigned int on_main : 1;
 	/*

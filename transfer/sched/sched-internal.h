@@ -46,7 +46,8 @@ struct sched_link {
  *   OPENING         OP_BEGIN, and what leads to an open handle          |
  *     (VERIFY_BEFORE -> VERIFIED -> OPENING: if it is verified)         |
  *   DATA            extents are in flight         <----+                |
- *   FINISHING       OP_DATA_DONE, temporary file  -----+                |
+ *   FINISHING       OP_DATA_DONE                  -----+                |
+ *     (with a temporary file: size, attributes, CLOSE and rename)       |
  *   CLOSING         size, attributes, fsync, CLOSE                      |
  *   VERIFY_AFTER    if it is verified                                   |
  *   CONFIRMING      if several hosts, or a lost connection, wrote it    |
@@ -106,7 +107,8 @@ enum handle_state {
 
 /*
  * How an entry will end, as far as known. It only grows, by raise_outcome(),
- * until the entry is restarted.
+ * until the entry is restarted, with one exception: the loss of the main
+ * connection, or of all, may restart a file that has failed (failover.c).
  */
 enum outcome {
 	OUTCOME_OK,
@@ -178,6 +180,7 @@ struct restart {
 	enum restart_reason reason;	/* of this attempt */
 	unsigned int exclude_conns;	/* bits: connections it must not use */
 	int	 open_trunc;		/* OPEN has to truncate */
+	int	 asks_size;	/* OP_SETSIZE_FINAL waits for its reply */
 	int	 remove_first;		/* OP_REMOVE_OWN comes first */
 	int	 exclusive;		/* begins when nothing is in flight */
 	/* sched.limit_epoch when it began, and for concurrency.c the limit to

@@ -397,8 +397,11 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
 	if (r->result != RESULT_OK) {
 		request_restart(j, RESTART_LATE_TRUNCATE);
 		give_up_late_truncate(s);
-	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
-		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	} else {
+		walk_set_state(j, STATE_DATA);
+		if (s->late_truncate == LATE_TRUNCATE_ASKED)
+			s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	}
 	seq_continue(s, j);
 	return j->outcome == OUTCOME_RESTART;
 }
@@ -462,7 +465,21 @@ on_closing(struct sched *s, struct sched_entry *j,
 	return 0;
 }
 
-/* If it failed and the next step was taken, no other look helps. */
+/*
+ * OP_SETSIZE_FINAL failed after the next step was taken, so OP_FSTAT_SIZE can
+ * no longer follow it. It does in the next attempt of a file without data,
+ * which may be a device. A file with holes is a regular one.
+ */
+static void
+restart_untruncated(struct sched *s, struct sched_entry *j)
+{
+	request_restart(j, RESTART_NOT_TRUNCATED);
+	if (j->target.has_holes || s->truncate_unreliable)
+		j->restart.open_trunc = s->truncate_unreliable = 1;
+	else
+		j->restart.asks_size = 1;
+}
+
 static int
 on_setsize_final(struct sched *s, struct sched_entry *j,
     const struct sched_request *r)
@@ -472,8 +489,7 @@ on_setsize_final(struct sched *s, struct sched_entry *j,
 	if (j->step == OP_SETSIZE_FINAL)
 		schedule_step(s, j, OP_FSTAT_SIZE);
 	else {
-		request_restart(j, RESTART_NOT_TRUNCATED);
-		j->restart.open_trunc = s->truncate_unreliable = 1;
+		restart_untruncated(s, j);
 		on_closing(s, j, r);
 	}
 	return 1;

@@ -31,6 +31,7 @@
  * the end, and later ones go one at a time.
  */
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,7 @@ assign_extent(struct sched *s, struct sched_entry *j, unsigned int conn,
 	struct extent *extent = extents_assign(&j->extents, conn,
 	    (uint32_t)sched_conn_data_len(s, j));
 
+	assert(j->state == STATE_DATA || is_reading_back(j));
 	if (extent == NULL || sched_request_new(s, j, conn,
 	    op, extent->off, extent->len, a) != 1)
 		return -1;
@@ -469,6 +471,7 @@ sched_relay(struct sched *s, struct sched_entry *j, uint64_t off, uint32_t len,
 		raise_outcome(j, OUTCOME_FAILED);	/* The old one stays. */
 	if (j->outcome != OUTCOME_OK)
 		return 0;
+	assert(j->state == STATE_DATA);
 	return must_truncate_late(j) ? truncate_to_0(s, j, a) :
 	    sched_request_new(s, j, j->owner, OP_WRITE, off, len, a);
 }
@@ -696,8 +699,8 @@ sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 	    b->is_shared;
 	target->stat_first |= stats_first(b);
 	b->truncates_late = b->truncate_late && !b->has_tempfile &&
-	    !b->no_truncate && s->has_handle_limit && s->late_truncate !=
-	    LATE_TRUNCATE_FAILS;
+	    !b->no_truncate && !j->restart.open_trunc && s->has_handle_limit &&
+	    s->late_truncate != LATE_TRUNCATE_FAILS;
 	if (b->truncates_late)
 		target->setsize_0 = SETSIZE_0_PENDING;
 }

@@ -27,8 +27,10 @@
  * after all of its data was acknowledged. These last requests are sent together
  * if the server has announced its limit of open handles, otherwise one by one.
  *
- * Old targets. An upload truncates an old file in one of two ways if the server
- * has announced its limit of handles. Else OPEN does, or OP_SETSIZE_FINAL.
+ * Old targets. If the server has announced its limit of handles, an upload
+ * truncates an old file in one of two ways, or OPEN does; an upload with a
+ * temporary file does what tempfile.h says. Without the limit OPEN truncates,
+ * or OP_SETSIZE_FINAL.
  *
  *   OP_SETSIZE_0, before the first WRITE: on the main connection, if the caller
  *   wants it (sched_begin.truncate_late). An interrupt then leaves few files

@@ -336,14 +336,15 @@ seq_closed(struct sched *s, struct sched_entry *j)
 /*
  * Returns 1 if OP_FSTAT_SIZE follows an OP_SETSIZE_FINAL that fails, so that
  * the next step has to wait for its reply. Files without OP_SETSIZE_END (no
- * data was sent, or it has holes) do not wait, and restart if it fails.
+ * data was sent, or it has holes) do not wait, and restart if it fails; one
+ * without data waits then.
  */
 static int
 asks_size_after_failure(const struct sched_entry *j)
 {
 	return is_whole(j) &&
-	    (j->restart.open_trunc || (!j->target.has_holes &&
-	    j->extents.cursor > 0));
+	    (j->restart.open_trunc || j->restart.asks_size ||
+	    (!j->target.has_holes && j->extents.cursor > 0));
 }
 
 int

@@ -37,11 +37,6 @@ rendezvous_wants_retry(void)
 	return wants_retry;
 }
 
-#ifdef __linux__
-
-#include <sys/mman.h>
-#include <sys/random.h>
-
 /* The process ID follows, then what is told, then a random number. */
 #define STOCK	"hayate=no/"
 #define CLIENT_HELLO	"hayate=wants/"		/* kind and descriptors */
@@ -51,6 +46,18 @@ rendezvous_wants_retry(void)
 #define AGAIN	"hayate=again/"
 
 #define BACKLOG	16			/* more channels than are asked for */
+
+/* What an OFFER says */
+struct server_offer {
+	long	 pid;
+	int	 streams, at, names;
+	char	 kind;
+};
+
+#ifdef __linux__
+
+#include <sys/mman.h>
+#include <sys/random.h>
 
 /* Returns the length of an address whose name, behind the NUL, has "n" bytes */
 static socklen_t
@@ -117,6 +124,113 @@ peer_process(int fd)
 		return -1;
 	return cred.pid;
 }
+
+/*
+ * Listens at a path in "dir", a new directory of this user's alone, and removes
+ * both at once. Returns the socket, or -1; "*at" is a descriptor of the path.
+ */
+static int
+listen_in(const char *dir, int *at)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int fd;
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/s", dir);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd != -1 && bind(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0) {
+		*at = open(sun.sun_path, O_PATH | O_CLOEXEC);
+		unlink(sun.sun_path);
+		if (*at != -1 && listen(fd, BACKLOG) == 0)
+			return fd;
+		close(*at);
+	}
+	close(fd);
+	return -1;
+}
+
+/* Returns a file in memory, which ends with this process, or -1. */
+static int
+write_hosts(const char *hosts)
+{
+	ssize_t len = hosts == NULL ? -1 : (ssize_t)strlen(hosts);
+	int fd = hosts == NULL ? -1 : memfd_create("hosts", MFD_CLOEXEC);
+
+	if (fd != -1 && write(fd, hosts, (size_t)len) == len)
+		return fd;
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+/* Connects to the ssh with a name that says why, unless it is NULL. */
+static int
+connect_named(const struct server_offer *o, const char *what, const char *rest)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int s;
+
+	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s == -1)
+		return -1;
+	/* The kernel lets nobody pass but this user. */
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o->pid,
+	    o->at);
+	/* The process ID may have passed to another process. */
+	if ((what != NULL && name_socket(s, what, rest) == -1) ||
+	    connect(s, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
+	    peer_process(s) != o->pid) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+#else
+
+/* Nothing is announced. */
+
+static int
+name_socket(int fd, const char *what, const char *rest)
+{
+	(void)fd;
+	(void)what;
+	(void)rest;
+	return -1;
+}
+
+static int
+read_peer_name(int fd, const char *what, char *rest)
+{
+	return name_socket(fd, what, rest);
+}
+
+static pid_t
+peer_process(int fd)
+{
+	return name_socket(fd, NULL, NULL);
+}
+
+static int
+listen_in(const char *dir, int *at)
+{
+	(void)at;
+	return name_socket(-1, dir, NULL);
+}
+
+static int
+write_hosts(const char *hosts)
+{
+	return name_socket(-1, hosts, NULL);
+}
+
+static int
+connect_named(const struct server_offer *o, const char *what, const char *rest)
+{
+	(void)o;
+	return name_socket(-1, what, rest);
+}
+
+#endif
 
 void
 rendezvous_set_stock(void)
@@ -189,29 +303,6 @@ rendezvous_requests_fd(void)
 
 static pid_t client_pid = -1;
 
-/*
- * Listens at a path in "dir", a new directory of this user's alone, and removes
- * both at once. Returns the socket, or -1; "*at" is a descriptor of the path.
- */
-static int
-listen_in(const char *dir, int *at)
-{
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	int fd;
-
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/s", dir);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd != -1 && bind(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0) {
-		*at = open(sun.sun_path, O_PATH | O_CLOEXEC);
-		unlink(sun.sun_path);
-		if (*at != -1 && listen(fd, BACKLOG) == 0)
-			return fd;
-		close(*at);
-	}
-	close(fd);
-	return -1;
-}
-
 static int
 listen_below(const char *tmp, int *at)
 {
@@ -234,20 +325,6 @@ listen_hidden(int *at)
 	int fd = tmp == NULL || *tmp == '\0' ? -1 : listen_below(tmp, at);
 
 	return fd != -1 ? fd : listen_below("/tmp", at);
-}
-
-/* Returns a file in memory, which ends with this process, or -1. */
-static int
-write_hosts(const char *hosts)
-{
-	ssize_t len = hosts == NULL ? -1 : (ssize_t)strlen(hosts);
-	int fd = hosts == NULL ? -1 : memfd_create("hosts", MFD_CLOEXEC);
-
-	if (fd != -1 && write(fd, hosts, (size_t)len) == len)
-		return fd;
-	if (fd != -1)
-		close(fd);
-	return -1;
 }
 
 int
@@ -294,13 +371,6 @@ rendezvous_host_number(int fd)
 	return read_peer_name(fd, LOGIN, rest) == 0 &&
 	    sscanf(rest, "%*d/%d", &host) == 1 && host >= 0 ? host : -1;
 }
-
-/* What an OFFER says */
-struct server_offer {
-	long	 pid;
-	int	 streams, at, names;
-	char	 kind;
-};
 
 /* Offers of rendezvous_hold(), by descriptor: of two servers, at most */
 static struct {
@@ -368,29 +438,6 @@ rendezvous_hosts(int fd, char *names, size_t len)
 	close(from);
 	names[n > 0 ? n : 0] = '\0';
 	return n > 0 ? 0 : -1;
-}
-
-/* Connects to the ssh with a name that says why, unless it is NULL. */
-static int
-connect_named(const struct server_offer *o, const char *what, const char *rest)
-{
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	int s;
-
-	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s == -1)
-		return -1;
-	/* The kernel lets nobody pass but this user. */
-	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o->pid,
-	    o->at);
-	/* The process ID may have passed to another process. */
-	if ((what != NULL && name_socket(s, what, rest) == -1) ||
-	    connect(s, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
-	    peer_process(s) != o->pid) {
-		close(s);
-		return -1;
-	}
-	return s;
 }
 
 int
@@ -461,146 +508,3 @@ rendezvous_is_again(int fd)
 
 	return read_peer_name(fd, AGAIN, rest) == 0;
 }
-
-#else /* !__linux__ */
-
-void
-rendezvous_set_stock(void)
-{
-}
-
-int
-rendezvous_is_stock(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-void
-rendezvous_announce(int fd, int channels, int memory, int requests)
-{
-	(void)fd;
-	(void)channels;
-	(void)memory;
-	(void)requests;
-}
-
-int
-rendezvous_memory_fd(void)
-{
-	return -1;
-}
-
-int
-rendezvous_requests_fd(void)
-{
-	return -1;
-}
-
-int
-rendezvous_client_wants(void)
-{
-	return 0;
-}
-
-int
-rendezvous_listen(int streams, enum rendezvous_kind kind, const char *hosts)
-{
-	(void)streams;
-	(void)kind;
-	(void)hosts;
-	return -1;
-}
-
-void
-rendezvous_announce_single(void)
-{
-}
-
-int
-rendezvous_is_client(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int
-rendezvous_host_number(int fd)
-{
-	(void)fd;
-	return -1;
-}
-
-int
-rendezvous_offered_conns(int fd)
-{
-	(void)fd;
-	return -1;
-}
-
-long
-rendezvous_process(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int
-rendezvous_is_single(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int
-rendezvous_hosts(int fd, char *names, size_t len)
-{
-	(void)fd;
-	(void)names;
-	(void)len;
-	return -1;
-}
-
-int
-rendezvous_connect(int fd, int host)
-{
-	(void)fd;
-	(void)host;
-	return -1;
-}
-
-int
-rendezvous_hold(int fd)
-{
-	(void)fd;
-	return -1;
-}
-
-void
-rendezvous_forget(int fd)
-{
-	(void)fd;
-}
-
-int
-rendezvous_is_hold(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int
-rendezvous_again(int fd)
-{
-	(void)fd;
-	return -1;
-}
-
-int
-rendezvous_is_again(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-#endif

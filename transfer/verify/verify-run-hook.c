@@ -72,7 +72,8 @@ static struct verify_end
 end_from_stat(const struct stat *sb)
 {
 	return (struct verify_end){ .is_there = S_ISREG(sb->st_mode),
-	    .size = sb->st_size, .has_time = 1, .mtime = sb->st_mtime,
+	    .is_not_regular = !S_ISREG(sb->st_mode), .size = sb->st_size,
+	    .has_time = 1, .mtime = sb->st_mtime,
 	    .nsec = sb->st_mtim.tv_nsec };
 }
 
@@ -85,6 +86,8 @@ verify_run_end_of_attrib(const Attrib *a)
 	e.is_there = (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
 	    ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
 	    S_ISREG(a->perm));
+	e.is_not_regular = (a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(a->perm);
 	e.has_time = (a->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0;
 	return e;
 }
@@ -153,7 +156,7 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 	const struct verify_conf conf = { .put = t->ops->is_put,
 	    .resume = (t->keeps_target || is_retry) && !file->from_scratch,
 	    .truncates = longopt_get()->resume || is_retry,
-	    .checksum = longopt_get()->checksum || is_unsure,
+	    .checksum = longopt_get()->checksum, .is_unsure = is_unsure,
 	    .strict = longopt_verifies(), .preserve = t->preserve && !is_retry,
 	    .now = time(NULL) };
 	struct verify_end source;
@@ -644,6 +647,14 @@ report_mismatch(struct file *file, struct sched_entry *j)
 	fail_file(file, j);
 }
 
+static void
+report_not_regular(struct file *file, struct sched_entry *j)
+{
+	file_error(file, "checksum: \"%s\" is not a regular file and cannot be "
+	    "compared", file->dst);
+	fail_file(file, j);
+}
+
 /* What is left over */
 
 /* Nothing is believed of it but its size. */
@@ -823,6 +834,9 @@ do_next(struct transfer *t, struct file *file, struct sched_entry *j)
 		return !file->failed;
 	case VERIFY_MISMATCH:
 		report_mismatch(file, j);
+		return 0;
+	case VERIFY_NOT_REGULAR:
+		report_not_regular(file, j);
 		return 0;
 	default:
 		remove_stale_temps(t, file, j);

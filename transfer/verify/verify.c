@@ -18,6 +18,12 @@ min_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static int
+compares_copy(const struct verify *v)
+{
+	return v->conf.checksum || v->conf.is_unsure;
+}
+
 /*
  * Returns 1 if an earlier copy has set the time of the target. Such a time is
  * of whole seconds, unlike that of a write; and in the second in which the
@@ -26,7 +32,7 @@ min_of(uint64_t a, uint64_t b)
 static int
 mtime_set_by_copy(const struct verify *v)
 {
-	return v->conf.preserve && !v->conf.checksum && v->source.has_time &&
+	return v->conf.preserve && !compares_copy(v) && v->source.has_time &&
 	    v->target.has_time && v->source.mtime == v->target.mtime &&
 	    v->target.nsec == 0 && v->source.mtime + RECENT_S < v->conf.now;
 }
@@ -154,6 +160,7 @@ verify_next(const struct verify *v, struct verify_action *a)
 		[VERIFY_AT_STAT_TARGET_AFTER] = VERIFY_STAT_TARGET,
 		[VERIFY_AT_COMPARE_ALL] = VERIFY_COMPARE_HASH,
 		[VERIFY_AT_REPORT_MISMATCH] = VERIFY_MISMATCH,
+		[VERIFY_AT_REPORT_NOT_REGULAR] = VERIFY_NOT_REGULAR,
 		[VERIFY_AT_ENDED] = VERIFY_END,
 	};
 
@@ -180,6 +187,20 @@ check_truncated(struct verify *v)
 		decide(v, v->off, 0);
 }
 
+/* The copy has ended. */
+static void
+copied_target_seen(struct verify *v, const struct verify_end *end)
+{
+	if (v->source.is_there && end->is_there && v->source.size ==
+	    end->size) {
+		begin_compare(v, VERIFY_AT_COMPARE_ALL, 0);
+		return;
+	}
+	v->verified = 0;
+	v->state = !end->is_not_regular ? VERIFY_AT_REPORT_MISMATCH :
+	    v->conf.checksum ? VERIFY_AT_REPORT_NOT_REGULAR : VERIFY_AT_ENDED;
+}
+
 static void
 target_seen(struct verify *v, const struct verify_end *end)
 {
@@ -193,13 +214,8 @@ target_seen(struct verify *v, const struct verify_end *end)
 		decide(v, v->off, v->off == v->source.size);
 	else if (v->state == VERIFY_AT_STAT_ADOPTED)
 		both_known(v);
-	else if (v->source.is_there && end->is_there && v->source.size ==
-	    end->size)
-		begin_compare(v, VERIFY_AT_COMPARE_ALL, 0);
-	else {
-		v->verified = 0;
-		v->state = VERIFY_AT_REPORT_MISMATCH;
-	}
+	else
+		copied_target_seen(v, end);
 }
 
 static void
@@ -214,7 +230,7 @@ source_seen(struct verify *v, const struct verify_end *end)
 		choose_stat(v);
 	else
 		v->state = has_changed(&before, end) ? VERIFY_AT_REPORT_CHANGE :
-		    v->conf.checksum ? VERIFY_AT_STAT_TARGET_AFTER :
+		    compares_copy(v) ? VERIFY_AT_STAT_TARGET_AFTER :
 		    VERIFY_AT_ENDED;
 }
 

@@ -42,7 +42,7 @@
  *      |
  *   STAT_SOURCE_AFTER ---> REPORT_CHANGE, then ENDED
  *      |  (--checksum)
- *   STAT_TARGET_AFTER
+ *   STAT_TARGET_AFTER ---> REPORT_NOT_REGULAR, if the target is a device
  *   COMPARE_ALL ---------> REPORT_MISMATCH
  *      |
  *   ENDED
@@ -66,6 +66,7 @@
 /* One end of a copy */
 struct verify_end {
 	int	 is_there;		/* a regular file of known size */
+	int	 is_not_regular;	/* something else is there */
 	uint64_t size;			/* bytes */
 	int	 has_time;
 	int64_t	 mtime;			/* seconds */
@@ -76,7 +77,9 @@ struct verify_conf {
 	int	 put;		/* the target is at the server */
 	int	 resume;	/* what the target has is kept, if equal */
 	int	 truncates;	/* also a target that is longer */
-	int	 checksum;	/* no mtime is believed */
+	int	 checksum;	/* no mtime is believed, the copy is compared */
+	/* as "checksum", but only a target that is a regular file counts */
+	int	 is_unsure;
 	int	 strict;	/* the source may not change */
 	int	 preserve;	/* the copy sets times */
 	int64_t	 now;		/* seconds */
@@ -99,6 +102,7 @@ enum verify_op {
 	/* Results after the copy */
 	VERIFY_SOURCE_CHANGED,	/* to be reported; then the answer */
 	VERIFY_MISMATCH,	/* the two files differ */
+	VERIFY_NOT_REGULAR,	/* the target cannot be compared */
 	VERIFY_END
 };
 
@@ -138,7 +142,8 @@ struct verify {
 		VERIFY_AT_REFUSE, VERIFY_AT_COMPLETE, VERIFY_AT_COPY,
 		VERIFY_AT_STAT_SOURCE_AFTER, VERIFY_AT_REPORT_CHANGE,
 		VERIFY_AT_STAT_TARGET_AFTER, VERIFY_AT_COMPARE_ALL,
-		VERIFY_AT_REPORT_MISMATCH, VERIFY_AT_ENDED
+		VERIFY_AT_REPORT_MISMATCH, VERIFY_AT_REPORT_NOT_REGULAR,
+		VERIFY_AT_ENDED
 	} state;
 	struct verify_end source, target;
 	int	 knows_source, knows_target;
