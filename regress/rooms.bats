@@ -246,7 +246,8 @@ list_defined() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort
 		[file]="(file|dir)" [fs-identity]=fs [op-table]=op
 		[scheduler]=sched
 		[sched-replies]=sched [sequence]=seq
-		[sftp-request]="(request|reply)" [sftp-stream]=stream)
+		[sftp-request]="(request|reply)" [sftp-stream]=stream
+		[verify-requests]=verify)
 	for f in "$TOP"/transfer/*/*.c; do
 		f=$(basename "$f" .c)
 		name=${f%-hook}

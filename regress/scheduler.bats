@@ -911,12 +911,15 @@ VERIFIED='set asks 1'
 }
 
 @test "a comparison that fails, is interrupted or loses its connection costs no other file" {
-	local op at
+	local op at n
 	for op in verify_stat verify_hash readback_open readback_read readback_close \
 	    verify_fstat; do
-		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \
-		    "fail $op 7" "get 2 30 2500" "put 2 30 2500"
-		[ "$(grep -c 'whole=60 ' <<<"$output")" = 2 ]
+		# before the copy, and after it
+		for n in 7 100; do
+			run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \
+			    "fail $op $n" "get 2 30 2500" "put 2 30 2500"
+			[ "$(grep -c 'whole=60 ' <<<"$output")" = 2 ]
+		done
 	done
 	for at in 3 4 5 6 7 8 9 11 13; do
 		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \

@@ -212,13 +212,39 @@ new_node(struct node *dir, int children, int number)
 	return n;
 }
 
+/* The requests of a verification; build-aux/same-requests reads the names. */
+static const struct op_info verify_ops[] = {
+	{ "verify_stat", SFTP_STAT, SFTP_ATTRS },
+	{ "verify_fstat", SFTP_FSTAT, SFTP_ATTRS },
+	{ "verify_hash", SFTP_EXTENDED, SFTP_EXTENDED_REPLY, .works = 1 },
+	{ "readback_open", SFTP_OPEN, SFTP_HANDLE },
+	{ "readback_read", SFTP_READ, SFTP_DATA },
+	{ "readback_close", SFTP_CLOSE, SFTP_STATUS },
+};
+#define VERIFY_STAT	(&verify_ops[0])
+#define VERIFY_FSTAT	(&verify_ops[1])
+#define VERIFY_HASH	(&verify_ops[2])
+#define BACK_OPEN	(&verify_ops[3])
+#define BACK_READ	(&verify_ops[4])
+#define BACK_CLOSE	(&verify_ops[5])
+#define VERIFY_OPS	(sizeof(verify_ops) / sizeof(*verify_ops))
+
+/* Operations, and behind them those of a verification, to be counted */
+static size_t
+count_of(const struct sched_action *a)
+{
+	return a->op == OP_VERIFY_REQUEST ? OP_PRINT + 1 +
+	    (size_t)(a->verify - verify_ops) : a->op;
+}
+
 /* The server */
 
 static void
-next_step(struct sched_entry *j, enum verify_next next, enum sched_op op,
-    uint64_t off, uint64_t len)
+next_step(struct sched_entry *j, enum verify_next next,
+    const struct op_info *request, uint64_t off, uint64_t len)
 {
-	verify_sched_next(r.s, j, &(struct verify_step){ next, op, off, len });
+	verify_sched_next(r.s, j, &(struct verify_step){ .next = next,
+	    .request = request, .read = BACK_READ, .off = off, .len = len });
 }
 
 static int
@@ -250,7 +276,7 @@ fails(const struct sched_action *a)
 	    set.bad <= a->off + a->len)
 		return 1;
 	return
-	    ((a->op == OP_OPEN || a->op == OP_READBACK_OPEN) &&
+	    ((a->op == OP_OPEN || a->verify == BACK_OPEN) &&
 	    !sim_may_open(&r.handles)) ||
 	    (a->op == OP_OPEN_DEST && !sim_may_open(&r.handles_to)) ||
 	    (a->op == OP_WRITE && set.full != 0 && r.handles.open > set.full);
@@ -358,7 +384,7 @@ serve(struct node *n, struct reply *p)
 
 	if (p->a.op == OP_CLOSE)
 		sim_close(&r.handles, &n->is_open);
-	else if (p->a.op == OP_READBACK_CLOSE)
+	else if (p->a.verify == BACK_CLOSE)
 		sim_close(&r.handles, &n->is_open_back);
 	else if (p->a.op == OP_CLOSE_DEST)
 		sim_close(&r.handles_to, &n->is_open_to);
@@ -367,7 +393,7 @@ serve(struct node *n, struct reply *p)
 	if (p->a.op == OP_STAT_DEST_ON_HOST && n->is_late && p->a.conn ==
 	    r.main)
 		see_late(n, p);
-	is_nth = sim_serve(&sim, p->a.op) ||
+	is_nth = sim_serve(&sim, count_of(&p->a)) ||
 	    (set.unseen && p->a.op == OP_STAT_DEST_ON_HOST) ||
 	    (set.shut && p->a.op == OP_REOPEN);
 	if (is_nth || fails(&p->a))
@@ -389,10 +415,10 @@ serve(struct node *n, struct reply *p)
 	} else if (p->a.op == OP_FSTAT_SIZE) {
 		if (n->is_old || n->moved != p->a.off)
 			p->result = RESULT_FAILED;
-	} else if (p->a.op == OP_READBACK_OPEN) {
+	} else if (p->a.verify == BACK_OPEN) {
 		n->is_open_back = 1;
 		sim_open(&r.handles);
-	} else if (p->a.op == OP_READ || p->a.op == OP_READBACK_READ)
+	} else if (p->a.op == OP_READ || p->a.verify == BACK_READ)
 		serve_read(n, p);
 	else if (p->a.op == OP_READDIR)
 		serve_names(n, p);
@@ -511,38 +537,40 @@ bytes_of(const struct sched_action *a)
 /* A file that is checked */
 
 static int
-is_ask(enum sched_op op)
+is_ask(const struct sched_action *a)
 {
-	return op_info(op)->verifies && op != OP_VERIFY_FSTAT;
+	return a->verify != NULL && a->verify != VERIFY_FSTAT;
 }
 
 static void
 check_sent(struct node *n, const struct sched_action *a)
 {
-	sim_must(!is_ask(a->op) || !n->is_open,
+	sim_must(!is_ask(a) || !n->is_open,
 	    "a check comes before the file is opened, or when it is closed");
-	n->seen |= a->op == OP_VERIFY_FSTAT;
+	n->seen |= a->verify == VERIFY_FSTAT;
 	sim_must(a->op != OP_READ || set.asks == 0 || r.put || n->seen ||
 	    n->lost, "a source is looked at before its first byte is read");
-	if (a->op != OP_VERIFY_HASH)
+	if (a->verify != VERIFY_HASH)
 		return;
 	r.hashing += a->len;
 	r.most_hashing = max(r.most_hashing, r.hashing);
-	next_step(a->entry, VERIFY_NEXT_LATER, 0, 0, 0);
+	next_step(a->entry, VERIFY_NEXT_LATER, NULL, 0, 0);
 }
 
 static void
 check_answered(struct node *n, const struct reply *p)
 {
-	n->is_asked &= !is_ask(p->a.op) || p->a.op == OP_READBACK_OPEN ||
-	    p->a.op == OP_READBACK_READ;
-	if (p->a.op == OP_READBACK_OPEN && p->result != RESULT_OK)
+	int is_back = p->a.verify == BACK_OPEN || p->a.verify == BACK_READ;
+
+	n->is_asked &= !is_ask(&p->a) || is_back;
+	n->is_short |= is_back && p->result != RESULT_OK;
+	if (p->a.verify == BACK_OPEN && p->result == RESULT_OK)
+		next_step(p->a.entry, VERIFY_NEXT_READ, BACK_CLOSE, 0, r.size);
+	else if (p->a.verify == BACK_OPEN)
 		n->is_asked = 0;
-	n->is_short |= (p->a.op == OP_READBACK_OPEN || p->a.op ==
-	    OP_READBACK_READ) && p->result != RESULT_OK;
-	if (p->a.op == OP_VERIFY_HASH)
+	if (p->a.verify == VERIFY_HASH)
 		r.hashing -= p->a.len;
-	if (p->a.op == OP_READBACK_READ && p->result == RESULT_OK)
+	if (p->a.verify == BACK_READ && p->result == RESULT_OK)
 		n->back += p->len;
 }
 
@@ -565,8 +593,10 @@ static void
 conclude(struct sched_entry *j, struct node *n)
 {
 	sim_must(!set.back || n->is_short || n->lost ||
-	    (n->back == r.size && sched_info(j).readback_len == r.size),
+	    (n->back == r.size && sched_info(j).verify_read_len == r.size),
 	    "all is read back, once");
+	sim_must(!set.back || sched_info(j).verify_read_len <= n->back,
+	    "no more is read back than was received");
 	n->asked = 0;
 	n->back = 0;
 	if (n->is_copied)
@@ -574,13 +604,15 @@ conclude(struct sched_entry *j, struct node *n)
 	n->is_copied = 1;
 	begin_target(j, n, set.clear && !set.in_place && set.from == 0);
 	if (set.complete != 0 && n->number % (int)set.complete == 0) {
-		next_step(j, VERIFY_NEXT_COMPLETE, 0, 0, 0);
+		next_step(j, VERIFY_NEXT_COMPLETE, NULL, 0, 0);
 		n->moved = n->cut = set.actual == UINT64_MAX ? r.size :
 		    set.actual;
 		n->served = n->moved;
-	} else if (set.from > 0) {
-		next_step(j, VERIFY_NEXT_COPY_FROM, 0, set.from, 0);
-		mark(n, 0, (uint32_t)set.from);
+	} else {
+		next_step(j, VERIFY_NEXT_COPY_FROM, r.put ? NULL : VERIFY_FSTAT,
+		    set.from, 0);
+		if (set.from > 0)
+			mark(n, 0, (uint32_t)set.from);
 		n->written = set.from;
 	}
 }
@@ -599,11 +631,11 @@ check(struct sched_entry *j, struct node *n)
 		return;
 	n->is_asked = 1;
 	if (n->asked++ < set.asks)
-		next_step(j, VERIFY_NEXT_REQUEST, OP_VERIFY_STAT, 0, 0);
+		next_step(j, VERIFY_NEXT_REQUEST, VERIFY_STAT, 0, 0);
 	else if (set.hash != 0 && n->asked == set.asks + 1)
-		next_step(j, VERIFY_NEXT_REQUEST, OP_VERIFY_HASH, 0, set.hash);
+		next_step(j, VERIFY_NEXT_REQUEST, VERIFY_HASH, 0, set.hash);
 	else if (set.back && n->asked == set.asks + (set.hash != 0) + 1)
-		next_step(j, VERIFY_NEXT_READBACK, 0, 0, r.size);
+		next_step(j, VERIFY_NEXT_REQUEST, BACK_OPEN, 0, 0);
 	else {
 		n->is_asked = 0;
 		conclude(j, n);
@@ -614,10 +646,8 @@ check(struct sched_entry *j, struct node *n)
 static void
 check_late(const struct node *n, const struct sched_action *a)
 {
-	static const enum sched_op by_name[] = { OP_SETSIZE_0,
-	    OP_VERIFY_SETSIZE, OP_SETSTAT_OPEN, OP_SETSTAT_FSTAT,
-	    OP_VERIFY_SETSTAT, OP_SETSTAT_CLOSE, OP_STALE_RENAME,
-	    OP_STALE_REMOVE, OP_SETSTAT, OP_REMOVE_OWN };
+	static const enum sched_op by_name[] = { OP_SETSIZE_0, OP_SETSTAT,
+	    OP_REMOVE_OWN };
 	size_t i;
 
 	for (i = 0; i < sizeof(by_name) / sizeof(*by_name); i++)
@@ -660,7 +690,7 @@ trace(const struct sched_action *a)
 	const struct node *n = sched_info(a->entry).user;
 
 	if (prints_trace)
-		printf("%s %d c%u %" PRIu64 "+%u\n", op_info(a->op)->name,
+		printf("%s %d c%u %" PRIu64 "+%u\n", op_info_of(a)->name,
 		    n->number, a->conn, a->off, a->len);
 }
 
@@ -714,7 +744,8 @@ send(const struct sched_action *a)
 	sim_must(r.bytes <= set.window || r.bytes <= set.unit,
 	    "no more bytes are under way than the window has");
 	serve(n, &p);
-	sim_push(&sim, a->conn, &p, sizeof(p))->wait = sim_wait(&sim, a->op) +
+	sim_push(&sim, a->conn, &p, sizeof(p))->wait =
+	    sim_wait(&sim, count_of(a)) +
 	    (a->conn == set.slow ? slowness(a) : 0);
 }
 
@@ -795,9 +826,8 @@ lose_request(const struct sched_action *a, int is_main)
 	    (a->op == OP_WRITE || a->op == OP_SETSIZE_END ||
 	    a->op == OP_SETSIZE_FINAL || a->op == OP_FSETSTAT ||
 	    (is_main && (a->op == OP_OPEN || a->op == OP_SETSIZE_0 ||
-	    a->op == OP_VERIFY_SETSIZE || a->op == OP_STALE_RENAME ||
 	    a->op == OP_REMOVE_OWN)));
-	r.hashing -= a->op == OP_VERIFY_HASH ? a->len : 0;
+	r.hashing -= a->verify == VERIFY_HASH ? a->len : 0;
 	r.bytes -= bytes_of(a);
 }
 
@@ -1291,6 +1321,10 @@ number_of(const char *op)
 	for (i = 1; i < OP_BEGIN; i++) {
 		if (strcmp(op, op_info((enum sched_op)i)->name) == 0)
 			return i;
+	}
+	for (i = 0; i < VERIFY_OPS; i++) {
+		if (strcmp(op, verify_ops[i].name) == 0)
+			return OP_PRINT + 1 + i;
 	}
 	errx(1, "unknown request %s", op);
 }

@@ -351,8 +351,8 @@ handler_of(const struct transfer *t, const struct sched_action *a)
 {
 	if (a->op == OP_TEMPFILE)
 		return &tempfile_handlers[a->temp_request.op];
-	if (op_info(a->op)->verifies)
-		return &verify_requests_handlers[a->op];
+	if (a->op == OP_VERIFY_REQUEST)
+		return verify_request_handler(a->verify);
 	if (t->dest_stream != NULL && !op_info(a->op)->to_dest)
 		return &get_handlers[a->op];
 	return &t->ops->handlers[a->op];
@@ -362,8 +362,7 @@ static void
 do_action(struct transfer *t, const struct sched_action *a)
 {
 	struct file *file = sched_info(a->entry).user;
-	struct request r = { .t = t, .file = file, .a = *a,
-	    .path = verify_run_path(file, a->op) };
+	struct request r = { .t = t, .file = file, .a = *a };
 
 	if (op_is_local(a->op)) {
 		(a->op == OP_DATA_DONE ? t->ops->data_done :
@@ -391,7 +390,6 @@ parse_reply(struct transfer *t, struct sshbuf *m, struct request *r)
 	    &r->a))
 		stream_fatal(t->stream, "Unexpected reply %u", id);
 	r->file = sched_info(r->a.entry).user;
-	r->path = verify_run_path(r->file, r->a.op);
 	r->status = stream_parse_status(t->stream, m, r->type,
 	    op_info_of(&r->a)->reply, r->file->src);
 	debug3("Received reply T:%u I:%u", r->type, id);
@@ -428,7 +426,7 @@ count_moved_bytes(const struct request *r)
 	uint32_t len = r->said.len;
 	int is_to = t->stream == t->dest_stream;
 
-	if (r->a.op != OP_READBACK_READ && (t->dest_stream == NULL || is_to)) {
+	if (r->a.op != OP_VERIFY_REQUEST && (t->dest_stream == NULL || is_to)) {
 		r->file->moved += len;
 		t->moved += len;
 		t->count.bytes += len;
@@ -472,7 +470,7 @@ take_reply(struct transfer *t, struct sshbuf *m)
 
 	parse_reply(t, m, &r);
 	h = handler_of(t, &r.a);
-	verifies = op_info(r.a.op)->verifies;
+	verifies = r.a.op == OP_VERIFY_REQUEST;
 	said->result = result_of(&r);
 	if (t->ops->is_put && verify_run_is_gone(r.file, &r.a, r.status))
 		said->result = RESULT_EOF;

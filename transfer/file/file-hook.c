@@ -313,8 +313,8 @@ file_path_of(const struct request *r)
 {
 	const struct op_info *op = op_info_of(&r->a);
 
-	return r->path != NULL ? r->path : op->temp_name ? r->file->temp_name :
-	    op->to_dest || r->t->ops->is_put ? r->file->dst : r->file->src;
+	return op->temp_name ? r->file->temp_name : op->to_dest ||
+	    r->t->ops->is_put ? r->file->dst : r->file->src;
 }
 
 void
@@ -340,11 +340,7 @@ void
 file_send_size(struct request *r)
 {
 	debug("truncating at %llu", (unsigned long long)r->a.off);
-	if (op_info_of(&r->a)->by_path)
-		request_setsize(r->sink, r->a.id, file_path_of(r), r->a.off);
-	else
-		request_fsetsize(r->sink, r->a.id, file_handle_of(r),
-		    r->a.off);
+	request_fsetsize(r->sink, r->a.id, file_handle_of(r), r->a.off);
 }
 
 /* Hosts compare the file again after it. */

@@ -61,7 +61,7 @@ struct sample {
 	u_char	 data[];
 };
 
-struct verification;			/* see verify-run-hook.h */
+struct verification;		/* see verify-requests-hook.h */
 struct server;				/* see server-hook.h */
 
 /* In a tree, named by a list (files-from-hook.h), or on the way to a name */
@@ -193,7 +193,6 @@ struct request {
 	struct transfer *t;
 	struct file *file;
 	struct sched_action a;
-	const char *path;		/* NULL: that of the file */
 	struct request_sink *sink;	/* while it is sent */
 
 	/* the reply: the fields of a status, or the rest of the message */
@@ -331,9 +330,9 @@ const char *file_path_of(const struct request *);
 /*
  * Each of these sends one request. file_send() sends the message of
  * op_info_of() without attributes, file_send_own_attrs() with those of the
- * file, and file_send_attrs() with others. file_send_size() sends the size
- * r->a.off in SETSTAT or FSETSTAT. file_send_open_read() opens file_path_of(),
- * and file_send_open() any path, with SSH2_FXF_* as "flags".
+ * file, and file_send_attrs() with others. file_send_size() sends FSETSTAT with
+ * the size r->a.off. file_send_open_read() opens file_path_of(), and
+ * file_send_open() any path, with SSH2_FXF_* as "flags".
  */
 op_function file_send, file_send_size, file_send_read;
 op_function file_send_open_read, file_send_own_attrs;

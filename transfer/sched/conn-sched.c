@@ -11,6 +11,7 @@
 #include "conn-sched.h"
 #include "extents.h"
 #include "minmax.h"
+#include "op-table.h"
 #include "sched-internal.h"
 
 /*
@@ -83,8 +84,6 @@ sched_request_new(struct sched *s, struct sched_entry *j, unsigned int conn,
 	r->cost = REQUEST_OVERHEAD;
 	if (op == OP_WRITE && s->conf.cross)
 		r->cost += len;
-	else if (op == OP_VERIFY_HASH)
-		s->conn[conn].hash_bytes += len;
 	else if (len != 0)
 		r->cost += off >= j->size ? 0 :
 		    (uint32_t)min_u64(len, j->size - off);
@@ -108,8 +107,8 @@ sched_request_retire(struct sched *s, struct sched_request **place)
 	r->entry->in_flight--;
 	s->nrequests--;
 	s->conn[r->conn].in_flight -= r->cost;
-	if (r->op == OP_VERIFY_HASH)
-		s->conn[r->conn].hash_bytes -= r->len;
+	if (r->verify != NULL && r->verify->works)
+		s->conn[r->conn].work_bytes -= r->len;
 	free(r);
 }
 
@@ -267,8 +266,8 @@ sched_conn_data_len(const struct sched *s, const struct sched_entry *j)
 {
 	uint64_t len = j->unit, next = j->extents.cursor;
 
-	if (is_reading_back(j))
-		return min_u64(len, j->verify->readback_end - next);
+	if (is_reading_range(j))
+		return min_u64(len, j->verify->read_end - next);
 	if (next < j->size && !s->conf.put)
 		len = min_u64(len, j->size - next);
 	if (next >= j->size && s->conf.cross)

@@ -27,6 +27,7 @@ static int
 may_execute_late(const struct sched *s, const struct sched_request *r,
     int is_main)
 {
+	const struct op_info *info;
 	uint64_t at;
 
 	if (!s->conf.put || r->entry->kind != KIND_FILE)
@@ -34,8 +35,8 @@ may_execute_late(const struct sched *s, const struct sched_request *r,
 	if (r->op == OP_WRITE)
 		return !has_tempfile(r->entry) || !tempfile_locate_write(
 		    r->entry->temp->file, r->off, &at);
-	return op_info(r->op)->late || (is_main &&
-	    op_info(r->op)->late_on_main);
+	info = r->verify != NULL ? r->verify : op_info(r->op);
+	return info->late || (is_main && info->late_on_main);
 }
 
 /*
@@ -238,7 +239,7 @@ restart_file(struct sched *s, struct sched_entry *j)
 	tempfile_sched_drop(s, j);
 	j->handle = (struct sched_handle){ .state = HANDLE_CLOSED };
 	if (j->verify != NULL)
-		j->verify->is_reading_back = 0;
+		j->verify->read = NULL;
 	if (s->interrupted) {
 		raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, OP_RESTART);
@@ -282,6 +283,14 @@ stop_removing_stale(struct sched *s, struct sched_entry *j)
 		schedule_step(s, j, OP_END);
 }
 
+/* Returns 1 if only the main connection takes the newest step of the file. */
+static int
+step_is_on_main(const struct sched_entry *j)
+{
+	return (j->step == OP_VERIFY_REQUEST ? j->verify->last :
+	    op_info(j->step))->on_main;
+}
+
 /*
  * The main connection is lost, which had requests of files that other
  * connections own as well. Returns 1 if move_file() is not for this entry.
@@ -308,9 +317,9 @@ main_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 		return 1;
 	}
 	if (is_verifying(j))
-		return j->owner != conn && (!op_info(j->step)->on_main ||
+		return j->owner != conn && (!step_is_on_main(j) ||
 		    verify_sched_conn_lost(s, j));
-	if (op_info(j->step)->on_main && j->in_flight == 0) {
+	if (step_is_on_main(j) && j->in_flight == 0) {
 		if (j->owner == conn)
 			sched_conn_move(s, j, s->main);
 		if (j->step == OP_REMOVE_OWN && j->outcome == OUTCOME_RESTART)

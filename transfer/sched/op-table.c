@@ -29,8 +29,6 @@
 #define RENAME		ON_PATH(RENAME, STATUS)
 #define EXTENDED(r)	ON_HANDLE(EXTENDED, r)
 
-#define VERIFIES	.offset = OFFSET_VERIFY, .verifies = 1
-
 static const struct op_info ops[] = {
 	/* directories and links */
 	[OP_STAT] = { "stat", STAT },
@@ -76,29 +74,9 @@ static const struct op_info ops[] = {
 	[OP_SAMPLE_REOPENED] = { "sample_reopened", READ,
 	    .offset = OFFSET_SAMPLE, .reopens = 1 },
 
-	/* the rows below say the rest */
+	/* see op_info_of() */
 	[OP_TEMPFILE] = { "tempfile", .late_on_main = 1 },
-
-	/* verification */
-	[OP_VERIFY_STAT] = { "verify_stat", STAT, VERIFIES },
-	[OP_VERIFY_FSTAT] = { "verify_fstat", FSTAT, VERIFIES },
-	[OP_VERIFY_HASH] = { "verify_hash", EXTENDED(EXTENDED_REPLY),
-	    VERIFIES },
-	[OP_VERIFY_SETSIZE] = { "verify_setsize", SETSTAT, VERIFIES,
-	    .on_main = 1, .late_on_main = 1 },
-	[OP_SETSTAT_OPEN] = { "setstat_open", OPEN, VERIFIES, .on_main = 1 },
-	[OP_SETSTAT_FSTAT] = { "setstat_fstat", FSTAT, VERIFIES, .on_main = 1 },
-	[OP_VERIFY_SETSTAT] = { "verify_setstat", FSETSTAT, VERIFIES,
-	    .on_main = 1 },
-	[OP_SETSTAT_CLOSE] = { "setstat_close", CLOSE, VERIFIES, .on_main = 1 },
-	[OP_STALE_LSTAT] = { "stale_lstat", LSTAT, VERIFIES },
-	[OP_STALE_RENAME] = { "stale_rename", RENAME, VERIFIES, .on_main = 1,
-	    .late_on_main = 1 },
-	[OP_STALE_REMOVE] = { "stale_remove", REMOVE, VERIFIES, .on_main = 1,
-	    .late_on_main = 1 },
-	[OP_READBACK_OPEN] = { "readback_open", OPEN, VERIFIES },
-	[OP_READBACK_READ] = { "readback_read", READ, VERIFIES },
-	[OP_READBACK_CLOSE] = { "readback_close", CLOSE, VERIFIES },
+	[OP_VERIFY_REQUEST] = { "verify_request" },
 
 	/* local work */
 	[OP_BEGIN] = { "begin" },
@@ -148,5 +126,5 @@ const struct op_info *
 op_info_of(const struct sched_action *a)
 {
 	return a->op == OP_TEMPFILE ? &temp_ops[a->temp_request.op] :
-	    op_info(a->op);
+	    a->op == OP_VERIFY_REQUEST ? a->verify : op_info(a->op);
 }

@@ -39,7 +39,6 @@ enum sftp_reply {
 /* Where a request gets its offset, or new size, from */
 enum op_offset {
 	OFFSET_NONE,			/* 0, or the extent of READ and WRITE */
-	OFFSET_VERIFY,			/* the verification says it */
 	OFFSET_CURSOR,			/* end of what was read of the source */
 	OFFSET_CONTIGUOUS,		/* end of what was acknowledged */
 	OFFSET_SAMPLE			/* place where bytes are compared */
@@ -60,8 +59,8 @@ struct op_info {
 	/*
 	 * Only the main connection sends it. Most of these requests change a
 	 * file by its name, which the server of a lost connection might do
-	 * late, to another file. OP_SETSTAT_OPEN and the three that use its
-	 * handle set the attributes of a file that need not be copied.
+	 * late, to another file. Some of the verification set the attributes of
+	 * a file that need not be copied, by a handle.
 	 */
 	unsigned int on_main : 1;
 	/*
@@ -74,8 +73,11 @@ struct op_info {
 	 * or change what has its name.
 	 */
 	unsigned int late_on_main : 1;
-	/* A request of the verification: what follows it is OP_VERIFY. */
-	unsigned int verifies : 1;
+	/*
+	 * The server has to read "len" bytes of the file before it replies. Of
+	 * a verification alone.
+	 */
+	unsigned int works : 1;
 	/* It opens a file again after a loss, or compares it then. */
 	unsigned int reopens : 1;
 	/*
@@ -88,7 +90,10 @@ struct op_info {
 /* Valid for each value of enum sched_op, also those of local work */
 const struct op_info *op_info(enum sched_op);
 
-/* Of an action: the same, but OP_TEMPFILE has a row for each temp_request. */
+/*
+ * Of an action: the same, but OP_TEMPFILE has a row for each temp_request, and
+ * OP_VERIFY_REQUEST that of the verification, which is not in this table.
+ */
 const struct op_info *op_info_of(const struct sched_action *);
 
 /* Returns 1 if the operation is done here, and no request. */

@@ -20,6 +20,7 @@
 #define SCHED_CONNS_MAX	32		/* at most; a bit for each */
 #define SCHED_CONNS_ALL	UINT_MAX	/* of sched_conn_lost() */
 
+struct op_info;			/* see op-table.h */
 struct sched;			/* private to scheduler.c: one per tree */
 struct sched_entry;	/* likewise: one file, or half a directory */
 
@@ -55,29 +56,7 @@ enum sched_op {
 	OP_CLOSE,
 	OP_SETSTAT,
 
-	/*
-	 * Verification: see verify_sched_request(), and for the last three
-	 * verify_sched_read_back().
-	 */
-	OP_VERIFY_STAT,		/* STAT of the server's file, by name */
-	/* FSTAT with the first READ of a verified download */
-	OP_VERIFY_FSTAT,
-	OP_VERIFY_HASH,		/* "len" bytes of it, from "off" on */
-	OP_VERIFY_SETSIZE,	/* truncates the target, by name, to "off" */
-	/*
-	 * Mode and time of the target are set by a handle, as another file may
-	 * have got its name since it was compared.
-	 */
-	OP_SETSTAT_OPEN,
-	OP_SETSTAT_FSTAT,		/* is it the file that was compared? */
-	OP_VERIFY_SETSTAT,		/* FSETSTAT */
-	OP_SETSTAT_CLOSE,
-	OP_STALE_LSTAT,	/* of the temporary name with the number "off" */
-	OP_STALE_RENAME,		/* of that file to the target */
-	OP_STALE_REMOVE,		/* of that file */
-	OP_READBACK_OPEN,
-	OP_READBACK_READ,		/* as OP_READ */
-	OP_READBACK_CLOSE,
+	OP_VERIFY_REQUEST,	/* "verify" says which: verify_sched_next() */
 
 	/*
 	 * Between two servers OP_MKDIR, OP_WRITE, OP_SETSIZE_0, OP_FSTAT_TYPE,
@@ -134,6 +113,7 @@ struct sched_action {
 	uint64_t at;		/* OP_WRITE: in the file of the server */
 	int	 staging;	/* likewise: in the staging file */
 	struct tempfile_request temp_request;
+	const struct op_info *verify;	/* OP_VERIFY_REQUEST */
 	/* by the clock of the scheduler; of sched_find() */
 	uint64_t sent_us;
 };
@@ -245,7 +225,7 @@ struct sched_begin {
  */
 struct sched_reply {
 	enum sched_result result;
-	/* OP_READ and OP_READBACK_READ: bytes; OP_WRITE: does not matter */
+	/* OP_READ, or a READ of the verification: bytes */
 	uint32_t len;
 	/* OP_STAT of a KIND_LINK: what it leads to; KIND_LINK: not known */
 	enum sched_kind kind;
@@ -269,8 +249,8 @@ struct sched_reply {
 	 * a server's file of which all was read.
 	 */
 	int	 possible_source;
-	/* OP_READBACK_READ: the two files differ, and no more is read */
-	int	 readback_differs;
+	/* OP_VERIFY_REQUEST, of a range: no more of it is read */
+	int	 stops_reading;
 	struct tempfile_reply temp;	/* OP_TEMPFILE; without "ok" */
 };
 

@@ -149,13 +149,17 @@ struct sched_verify {
 	/* what is next is verified after the copy */
 	int	 is_before_done;
 	int	 nothing_to_copy;	/* the target is complete */
-	uint64_t off;			/* bytes, of the next request */
+	/* the next request, in DATA before the first READ; NULL: none */
+	const struct op_info *request;
+	const struct op_info *last;	/* the newest, sent or not */
+	uint64_t off;			/* bytes, of it */
 	uint32_t len;			/* likewise */
 	int	 request_lost;		/* its connection was lost */
-	int	 is_reading_back;	/* READs compare, and do not copy */
-	int	 readback_stop;		/* a difference was found */
-	uint64_t readback_start, readback_end;	/* bytes */
-	int	 fstat_with_first_read;	/* OP_VERIFY_FSTAT was not sent yet */
+	/* READs of a range are this, and no copy; NULL: none is read */
+	const struct op_info *read;
+	int	 stops_reading;		/* the reply to one of them said so */
+	uint64_t read_start, read_end;	/* bytes */
+	uint64_t read_len;		/* that arrived without a gap */
 };
 
 /* Why an entry is restarted */
@@ -301,6 +305,7 @@ struct sched_request {
 	uint32_t len, cost;
 	uint64_t sent_us;	/* when */
 	struct tempfile_request temp_request;
+	const struct op_info *verify;	/* OP_VERIFY_REQUEST */
 	enum sched_result result;	/* of its reply */
 };
 
@@ -323,8 +328,9 @@ struct sched_conn {
 	uint64_t min_rtt;		/* lowest age of a reply, in us */
 	uint64_t halved_us;		/* when "limit" was halved, and */
 	uint64_t halved_age;		/* the age of the reply then; 0: not */
-	struct sched_link hashes;	/* files that wait for OP_VERIFY_HASH */
-	uint64_t hash_bytes;		/* bytes that the server hashes now */
+	/* files whose next request "works", and bytes of those in flight */
+	struct sched_link works;
+	uint64_t work_bytes;
 	uint32_t files;			/* active files that it owns */
 	struct sched_helper helper;
 };
@@ -490,10 +496,11 @@ has_tempfile(const struct sched_entry *j)
 	return j->temp != NULL && !j->temp->only_removes_stale;
 }
 
+/* Returns 1 if a range is read for the verification. */
 static inline int
-is_reading_back(const struct sched_entry *j)
+is_reading_range(const struct sched_entry *j)
 {
-	return j->verify != NULL && j->verify->is_reading_back;
+	return j->verify != NULL && j->verify->read != NULL;
 }
 
 /* Returns 1 if it is verified, but not yet, or is being, before the copy. */
@@ -558,8 +565,7 @@ target_fits(const struct sched_entry *j, uint64_t size)
 static inline int
 has_more_data(const struct sched_entry *j)
 {
-	return is_reading_back(j) ? j->extents.cursor <
-	    j->verify->readback_end :
+	return is_reading_range(j) ? j->extents.cursor < j->verify->read_end :
 	    !j->source.eof;
 }
 
@@ -586,7 +592,7 @@ data_is_over(const struct sched *s, const struct sched_entry *j)
 	    SETSIZE_0_REFUSED ||
 	    s->interrupted ||
 	    (has_tempfile(j) && tempfile_info(j->temp->file).is_reverting) ||
-	    (is_reading_back(j) && j->verify->readback_stop);
+	    (is_reading_range(j) && j->verify->stops_reading);
 }
 
 #endif /* HAYATE_SCHED_INTERNAL_H */

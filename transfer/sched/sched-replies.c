@@ -298,8 +298,6 @@ static void
 data_may_begin(struct sched *s, struct sched_entry *j)
 {
 	walk_set_state(j, STATE_DATA);
-	if (j->verify != NULL)
-		j->verify->fstat_with_first_read = !s->conf.put;
 	seq_continue(s, j);
 }
 
@@ -653,8 +651,8 @@ note_reply(struct sched *s, struct sched_entry *j,
 		j->target.possible_source = 1;
 		j->target.setsize_0 = SETSIZE_0_NOT;
 	}
-	if (reply->readback_differs)
-		j->verify->readback_stop = 1;
+	if (reply->stops_reading)
+		j->verify->stops_reading = 1;
 	return 0;
 }
 
@@ -671,7 +669,7 @@ sched_take_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 	if (r.op == OP_READ || r.op == OP_WRITE)
 		return data_answered(s, place, reply->result,
 		    r.op == OP_WRITE ? r.len : reply->len);
-	if (op_info(r.op)->verifies)
+	if (r.verify != NULL)
 		return verify_sched_reply(s, place, reply->result, reply->len);
 	sched_request_retire(s, place);
 	if (r.temp_request.op != 0)

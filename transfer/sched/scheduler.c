@@ -12,7 +12,7 @@
  *   agenda    its next step, "step", can be taken now
  *   data      of a connection: a file that may send its next READ or WRITE,
  *             oldest first
- *   hashes    of a connection: a file of which the server is to hash an extent
+ *   works     of a connection: a file of which the server is to hash a range
  *   checked   a file that waits to be copied until less data is ahead
  *   later     a file with local work that can wait
  *   more      a directory of which children can be added, in walk order
@@ -131,17 +131,20 @@ static int
 assign_extent(struct sched *s, struct sched_entry *j, unsigned int conn,
     struct sched_action *a)
 {
-	enum sched_op op = is_reading_back(j) ? OP_READBACK_READ :
+	enum sched_op op = is_reading_range(j) ? OP_VERIFY_REQUEST :
 	    s->conf.put ? OP_WRITE : OP_READ;
 	int is_new = j->extents.npending == 0;
 	struct extent *extent = extents_assign(&j->extents, conn,
 	    (uint32_t)sched_conn_data_len(s, j));
+	struct sched_request *r;
 
-	assert(j->state == STATE_DATA || is_reading_back(j));
+	assert(j->state == STATE_DATA || is_reading_range(j));
 	if (extent == NULL || sched_request_new(s, j, conn,
 	    op, extent->off, extent->len, a) != 1)
 		return -1;
-	(*sched_request_slot(s, a->id))->extent = extent;
+	r = *sched_request_slot(s, a->id);
+	r->extent = extent;
+	r->verify = a->verify = is_reading_range(j) ? j->verify->read : NULL;
 	tempfile_sched_locate_write(j, a);
 	if (is_new) {
 		j->last_mover = conn;
@@ -196,6 +199,14 @@ next_pending_extent(struct sched *s, struct sched_action *a)
 }
 
 static int
+send_step(struct sched *s, struct sched_entry *j, struct sched_action *a)
+{
+	return j->step == OP_VERIFY_REQUEST ? verify_sched_send(s, j, a) :
+	    sched_request_new(s, j, seq_conn(s, j), j->step, seq_offset(j), 0,
+	    a);
+}
+
+static int
 next_agenda_step(struct sched *s, struct sched_action *a)
 {
 	struct sched_entry *j;
@@ -215,8 +226,7 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 		if (op_is_local(j->step))
 			return set_local_action(s, j, j->step, a);
 	} while (failover_precedes(s, j));
-	if (sched_request_new(s, j, seq_conn(s, j), j->step, seq_offset(j), 0,
-	    a) != 1)
+	if (send_step(s, j, a) != 1)
 		return -1;
 	if (seq_need_not_wait(s, j))
 		schedule_step(s, j, seq_after(s, j, j->step));
@@ -260,11 +270,12 @@ next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
 	    REQUEST_OVERHEAD + len > sched_conn_limit(s, j, conn)))
 		return 0;
 	/*
-	 * Bytes that a helper read before that FSTAT could be of an older file.
+	 * Bytes that a helper read before that request could be of an older
+	 * file.
 	 */
-	if (j->verify != NULL && j->verify->fstat_with_first_read)
-		return j->owner == conn ? verify_sched_fstat_source(s, j, a) :
-		    0;
+	if (j->state == STATE_DATA && j->verify != NULL &&
+	    j->verify->request != NULL)
+		return j->owner == conn ? verify_sched_send(s, j, a) : 0;
 	return must_truncate_first(s, j) ? truncate_to_0(s, j, a) :
 	    assign_extent(s, j, conn, a);
 }
@@ -413,7 +424,7 @@ sched_next(struct sched *s, struct sched_action *a)
 	/* The end of a temporary file makes a step. */
 	if ((r = next_pending_extent(s, a)) == 0 && (r =
 	    tempfile_sched_next(s, a)) == 0 && (r = next_agenda_step(s, a)) ==
-	    0 && (r = stripe_step(s, a)) == 0 && (r = verify_sched_next_hash(s,
+	    0 && (r = stripe_step(s, a)) == 0 && (r = verify_sched_next_work(s,
 	    a)) == 0 && (r = next_data_request(s, a)) == 0 &&
 	    (r = start_entry(s, a)) == 0 && (r = add_children(s, a)) == 0 &&
 	    (r = stripe_begin(s, a)) == 0)
@@ -485,7 +496,8 @@ sched_find(const struct sched *s, uint32_t id, struct sched_action *a)
 		return -1;
 	*a = (struct sched_action){ .op = r->op, .entry = r->entry,
 	    .conn = r->conn, .id = r->id, .off = r->off, .len = r->len,
-	    .temp_request = r->temp_request, .sent_us = r->sent_us };
+	    .temp_request = r->temp_request, .verify = r->verify,
+	    .sent_us = r->sent_us };
 	return 0;
 }
 
@@ -582,8 +594,7 @@ sched_info(const struct sched_entry *j)
 	    .must_open_trunc = j->restart.open_trunc,
 	    .unconfirmed_writes = multihost_has_unconfirmed(j),
 	    .verify_request_lost = j->verify != NULL && j->verify->request_lost,
-	    .readback_len = j->verify == NULL ? 0 :
-	    extents_contiguous_end(&j->extents) - j->verify->readback_start,
+	    .verify_read_len = j->verify != NULL ? j->verify->read_len : 0,
 	    .tempfile = has_tempfile(j) ? j->temp->file : NULL };
 }
 
@@ -789,7 +800,7 @@ sched_new(const struct sched_conf *conf)
 	sched_link_init(&s->deferred);
 	for (i = 0; i < SCHED_CONNS_MAX; i++) {
 		sched_link_init(&s->conn[i].data);
-		sched_link_init(&s->conn[i].hashes);
+		sched_link_init(&s->conn[i].works);
 	}
 	s->env.established = s->env.writable = s->nconns = 1;
 	s->conn[0].limit = UINT64_MAX;

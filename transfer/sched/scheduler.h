@@ -105,8 +105,8 @@ struct sched_info {
 	int	 must_open_trunc;
 	/* OP_VERIFY: what was asked had no reply, as its connection was lost */
 	int	 verify_request_lost;
-	/* OP_VERIFY after reading back: bytes received without a gap */
-	uint64_t readback_len;
+	/* OP_VERIFY after VERIFY_NEXT_READ: bytes without a gap; else 0 */
+	uint64_t verify_read_len;
 	/* the server of a lost connection may still write to the target */
 	int	 unconfirmed_writes;
 	/* owned by the scheduler; NULL: one connection writes the target */

@@ -58,13 +58,15 @@ must_reopen(struct sched *s, struct sched_entry *j)
 	    HANDLE_UNVERIFIED;
 }
 
-/* The last reply to what was read back has arrived. */
+/* The last reply to the READs of the range has arrived. */
 static void
-readback_finished(struct sched *s, struct sched_entry *j)
+range_finished(struct sched *s, struct sched_entry *j)
 {
 	sched_link_remove(&j->queue);
-	j->verify->is_reading_back = 0;
-	schedule_step(s, j, OP_READBACK_CLOSE);
+	j->verify->read = NULL;
+	j->verify->read_len = extents_contiguous_end(&j->extents) -
+	    j->verify->read_start;
+	schedule_step(s, j, OP_VERIFY_REQUEST);
 }
 
 void
@@ -81,8 +83,8 @@ seq_continue(struct sched *s, struct sched_entry *j)
 			    &s->pending_extents);
 		if (sched_link_is_empty(&j->queue) && has_more_data(j))
 			enqueue(&s->conn[j->owner].data, j);
-	} else if (j->in_flight == 0 && is_reading_back(j))
-		readback_finished(s, j);
+	} else if (j->in_flight == 0 && is_reading_range(j))
+		range_finished(s, j);
 	else if (j->in_flight == 0)
 		data_finished(s, j);
 	else
@@ -367,8 +369,6 @@ uint64_t
 seq_offset(const struct sched_entry *j)
 {
 	switch (op_info(j->step)->offset) {
-	case OFFSET_VERIFY:
-		return j->verify->off;
 	case OFFSET_CURSOR:
 		return j->extents.cursor;
 	case OFFSET_CONTIGUOUS:

@@ -16,10 +16,10 @@
 #include "verify-sched.h"
 
 /*
- * Bytes that a server has to hash for one connection at a time, at most: 0.15 s
- * of its time. One request always may be in flight.
+ * Bytes that a server has to read for one connection at a time, at most: 0.15 s
+ * of its time if it hashes them. One request always may be in flight.
  */
-#define HASHES_MAX	(64 * 1024 * 1024)
+#define WORK_MAX	(64 * 1024 * 1024)
 
 int
 verify_sched_begin(struct sched *s, struct sched_entry *j)
@@ -39,26 +39,28 @@ verify_sched_drop(struct sched_entry *j)
 }
 
 static void
-request_next(struct sched *s, struct sched_entry *j,
-    const struct verify_step *step)
+set_request(struct sched_verify *v, const struct verify_step *step)
 {
-	j->verify->off = step->off;
-	j->verify->len = (uint32_t)step->len;
-	schedule_step(s, j, step->op);
-	if (step->op == OP_VERIFY_HASH)
-		enqueue(&s->conn[j->owner].hashes, j);
+	v->request = step->request;
+	if (step->request != NULL)
+		v->last = step->request;
+	v->off = step->off;
+	v->len = (uint32_t)step->len;
 }
 
+/* "step" has what is sent after the range; it needs no offset. */
 static void
-begin_readback(struct sched *s, struct sched_entry *j, uint64_t off,
-    uint64_t len)
+begin_range(struct sched_entry *j, const struct verify_step *step)
 {
+	struct sched_verify *v = j->verify;
+
 	extents_clear(&j->extents);
-	extents_begin(&j->extents, off);
-	j->verify->readback_start = off;
-	j->verify->readback_end = off + len;
-	j->verify->readback_stop = 0;
-	schedule_step(s, j, OP_READBACK_OPEN);
+	extents_begin(&j->extents, step->off);
+	v->read = step->read;
+	v->read_start = step->off;
+	v->read_end = step->off + step->len;
+	v->stops_reading = 0;
+	set_request(v, &(struct verify_step){ .request = step->request });
 }
 
 void
@@ -67,16 +69,22 @@ verify_sched_next(struct sched *s, struct sched_entry *j,
 {
 	switch (step->next) {
 	case VERIFY_NEXT_REQUEST:
-		request_next(s, j, step);
+		set_request(j->verify, step);
+		j->verify->read_len = 0;
+		schedule_step(s, j, OP_VERIFY_REQUEST);
+		if (step->request->works)
+			enqueue(&s->conn[j->owner].works, j);
 		break;
-	case VERIFY_NEXT_READBACK:
-		begin_readback(s, j, step->off, step->len);
+	case VERIFY_NEXT_READ:
+		begin_range(j, step);
 		break;
 	case VERIFY_NEXT_LATER:
 		enqueue(&s->deferred, j);
 		break;
 	case VERIFY_NEXT_COPY_FROM:
 		j->start = step->off;
+		set_request(j->verify, &(struct verify_step){ .request =
+		    step->request });
 		break;
 	case VERIFY_NEXT_COMPLETE:
 		j->verify->nothing_to_copy = j->source.eof =
@@ -86,19 +94,37 @@ verify_sched_next(struct sched *s, struct sched_entry *j,
 }
 
 int
-verify_sched_next_hash(struct sched *s, struct sched_action *a)
+verify_sched_send(struct sched *s, struct sched_entry *j,
+    struct sched_action *a)
+{
+	struct sched_verify *v = j->verify;
+	unsigned int conn = v->request->on_main ? s->main : j->owner;
+	struct sched_request *r;
+
+	if (sched_request_new(s, j, conn, OP_VERIFY_REQUEST, v->off, 0, a) != 1)
+		return -1;
+	r = *sched_request_slot(s, a->id);
+	r->verify = a->verify = v->request;
+	r->len = a->len = v->len;
+	if (v->request->works)
+		s->conn[conn].work_bytes += v->len;
+	v->request = NULL;
+	return 1;
+}
+
+int
+verify_sched_next_work(struct sched *s, struct sched_action *a)
 {
 	struct sched_conn *l;
 	struct sched_entry *j;
 
 	for (l = s->conn; l < s->conn + s->nconns; l++) {
-		j = entry_of_queue(l->hashes.next);
-		if (sched_link_is_empty(&l->hashes) || (l->hash_bytes > 0 &&
-		    l->hash_bytes + j->verify->len > HASHES_MAX))
+		j = entry_of_queue(l->works.next);
+		if (sched_link_is_empty(&l->works) || (l->work_bytes > 0 &&
+		    l->work_bytes + j->verify->len > WORK_MAX))
 			continue;
 		sched_link_remove(&j->queue);
-		return sched_request_new(s, j, j->owner, OP_VERIFY_HASH,
-		    j->verify->off, j->verify->len, a);
+		return verify_sched_send(s, j, a);
 	}
 	return 0;
 }
@@ -124,14 +150,6 @@ verify_sched_next_deferred(struct sched *s, struct sched_action *a)
 	    .entry = dequeue(&s->deferred) };
 	s->last_local = *a;
 	return 1;
-}
-
-int
-verify_sched_fstat_source(struct sched *s, struct sched_entry *j,
-    struct sched_action *a)
-{
-	j->verify->fstat_with_first_read = 0;
-	return sched_request_new(s, j, j->owner, OP_VERIFY_FSTAT, 0, 0, a);
 }
 
 /* Unless something was asked, the copy is next, or the end. */
@@ -166,14 +184,14 @@ verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 		return 1;		/* over the main one */
 	sched_link_remove(&j->pending_link);
 	extents_clear(&j->extents);
-	j->verify->is_reading_back = 0;
+	j->verify->read = j->verify->request = NULL;
 	j->verify->request_lost = 1;
 	schedule_step(s, j, OP_VERIFY);
 	return 1;
 }
 
 static int
-take_readback_data(struct sched *s, struct sched_request **place,
+take_range(struct sched *s, struct sched_request **place,
     enum sched_result result, uint32_t len)
 {
 	struct sched_request *r = *place;
@@ -185,7 +203,7 @@ take_readback_data(struct sched *s, struct sched_request **place,
 		seq_count_data(j, r, len);
 	else {
 		extents_fail(&j->extents, r->extent);
-		j->verify->readback_stop = 1;
+		j->verify->stops_reading = 1;
 	}
 	sched_request_retire(s, place);
 	seq_continue(s, j);
@@ -196,39 +214,24 @@ take_readback_data(struct sched *s, struct sched_request **place,
  * A failed OPEN is final, unless the server may have run out of handles: then
  * the file is restarted.
  */
-static int
-reply_open(struct sched *s, struct sched_entry *j, enum sched_op op,
-    enum sched_result result)
-{
-	int restarts;
-
-	if (result == RESULT_OK && op == OP_READBACK_OPEN) {
-		j->verify->is_reading_back = 1;
-		seq_continue(s, j);
-		return 0;
-	}
-	restarts = result != RESULT_OK && concurrency_restarts(s, j);
-	schedule_step(s, j, restarts ? OP_RESTART : OP_VERIFY);
-	return restarts;
-}
-
 int
 verify_sched_reply(struct sched *s, struct sched_request **place,
     enum sched_result result, uint32_t len)
 {
 	struct sched_entry *j = (*place)->entry;
-	enum sched_op op = (*place)->op;
+	int failed_open = result != RESULT_OK && (*place)->verify->reply ==
+	    SFTP_HANDLE;
 
-	if (op == OP_READBACK_READ)
-		return take_readback_data(s, place, result, len);
+	if ((*place)->extent != NULL)
+		return take_range(s, place, result, len);
 	sched_request_retire(s, place);
-	if (op_info(op)->reply == SFTP_HANDLE)
-		return reply_open(s, j, op, result);
-	if (op == OP_VERIFY_FSTAT) {
-		seq_continue(s, j);
-		return 0;
+	if (failed_open && concurrency_restarts(s, j)) {
+		schedule_step(s, j, OP_RESTART);
+		return 1;
 	}
-	if (sched_link_is_empty(&j->queue) && j->in_flight == 0)
+	if (!is_verifying(j) || is_reading_range(j))
+		seq_continue(s, j);
+	else if (sched_link_is_empty(&j->queue) && j->in_flight == 0)
 		schedule_step(s, j, OP_VERIFY);
 	return 0;
 }
@@ -239,8 +242,8 @@ verify_sched_interrupt(struct sched *s)
 	unsigned int i;
 
 	for (i = 0; i < SCHED_CONNS_MAX; i++)
-		while (!sched_link_is_empty(&s->conn[i].hashes))
-			schedule_step(s, entry_of_queue(s->conn[i].hashes.next),
+		while (!sched_link_is_empty(&s->conn[i].works))
+			schedule_step(s, entry_of_queue(s->conn[i].works.next),
 			    OP_VERIFY);
 	while (!sched_link_is_empty(&s->deferred))
 		schedule_step(s, entry_of_queue(s->deferred.next), OP_VERIFY);

@@ -4,18 +4,24 @@
  */
 
 /*
- * verify-sched: the steps of a file of a scheduler that is checked, before its
- * copy and after it.
+ * verify-sched: gives a file that is verified, before its copy and after it,
+ * its turns and its connection, and sends the requests of the verification.
  *
- * The caller says in OP_VERIFY what is asked next (verify.h). What it asks
- * goes over the connection of the file. So hundreds of files are checked at
- * once; but of one connection the server has only so much to hash that an
- * interrupt, or the data of another file, need not wait long for it. What was
- * read back comes in any order, and is counted as other data is.
+ * The scheduler does not know what is verified, nor how. In OP_VERIFY, which is
+ * local work, the caller says what is next (verify.h decides that). A request
+ * is OP_VERIFY_REQUEST with a row of the caller, as those of op-table.h: its
+ * message, and which connection it needs. Its reply leads to OP_VERIFY again.
+ * It goes over the connection of the file, so that hundreds of files are
+ * verified at once; but a server has only so much to read at once for the
+ * requests of one connection ("works") that an interrupt, or the data of
+ * another file, need not wait long for it.
  *
- * While it is verified, a file has no open handle and no queued data. Before it
- * is copied it waits until little data is queued, as a file that has not
- * started.
+ * A range of the server's file is read as the data of a copy is: several READs
+ * are in flight, within the window, and replies come in any order.
+ *
+ * While it is verified, a file of the copy has no open handle and no queued
+ * data. Before it is copied it waits until little data is queued, as a file
+ * that has not started.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -39,31 +45,32 @@ int	verify_sched_begin(struct sched *, struct sched_entry *);
 /*
  * For the caller, in OP_VERIFY: decides the next step. Without a call the copy
  * is next, from its start, and after the copy the end; after sched_fail()
- * nothing is. If a connection was lost with what had been asked, struct
+ * nothing is. If a connection was lost with a request or a range, struct
  * sched_info says so in the next OP_VERIFY: ask it again.
  */
 enum verify_next {
-	/* a request of the verification (op-table.h); then OP_VERIFY */
-	VERIFY_NEXT_REQUEST,
+	VERIFY_NEXT_REQUEST,		/* "request" with "off" and "len" */
 	/*
-	 * "len" bytes of the server's file from "off" on are read, in any
-	 * order, until all are there or a reply has "readback_differs".
-	 * OP_VERIFY comes when the file is closed, and "readback_len" of struct
-	 * sched_info says how many bytes came without a gap.
+	 * Before sched_reply() to an OPEN that succeeded: "len" bytes from
+	 * "off" on are read by "read", until all are there or a reply
+	 * "stops_reading", and then "request" is sent, which closes the file.
+	 * "verify_read_len" of struct sched_info says how many bytes arrived
+	 * without a gap.
 	 */
-	VERIFY_NEXT_READBACK,
+	VERIFY_NEXT_READ,
 	/*
 	 * OP_VERIFY again, after what is more urgent; also possible as a
 	 * request is sent, so that both go on together
 	 */
 	VERIFY_NEXT_LATER,
-	VERIFY_NEXT_COPY_FROM,		/* the copy, from "off" on */
+	/* the copy, from "off" on; "request", if any, precedes its READs */
+	VERIFY_NEXT_COPY_FROM,
 	VERIFY_NEXT_COMPLETE		/* no copy: the target is complete */
 };
 struct verify_step {
 	enum verify_next next;
-	enum sched_op op;		/* VERIFY_NEXT_REQUEST */
-	uint64_t off, len;		/* bytes, of it and where named */
+	const struct op_info *request, *read;	/* outlive the scheduler */
+	uint64_t off, len;			/* bytes */
 };
 void	verify_sched_next(struct sched *, struct sched_entry *,
     const struct verify_step *);
@@ -74,15 +81,15 @@ void	verify_sched_next(struct sched *, struct sched_entry *,
 void	verify_sched_drop(struct sched_entry *);
 
 /*
- * Return 1 and the next request for hashes, the copy of a file that was
- * checked, or the next slice of local work; or 0, or -1: out of memory.
+ * Return 1 and the next request that works, the copy of a file that was
+ * verified, or the next slice of local work; or 0, or -1: out of memory.
  */
-int	verify_sched_next_hash(struct sched *, struct sched_action *);
+int	verify_sched_next_work(struct sched *, struct sched_action *);
 struct sched_entry *verify_sched_next_copy(struct sched *);
 int	verify_sched_next_deferred(struct sched *, struct sched_action *);
 
-/* OP_VERIFY_FSTAT, which its first data follows at once */
-int	verify_sched_fstat_source(struct sched *, struct sched_entry *,
+/* Sends the next request of the file. Returns 1, or -1: out of memory. */
+int	verify_sched_send(struct sched *, struct sched_entry *,
     struct sched_action *);
 
 /*

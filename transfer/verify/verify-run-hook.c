@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,41 +28,18 @@
 #include "conn-count.h"
 #include "file-hook.h"
 #include "longopt-hook.h"
-#include "op-table.h"
-#include "progress-hook.h"
 #include "server-hook.h"
 #include "temp-name-hook.h"
-#include "verify.h"
+#include "verify-requests-hook.h"
 #include "verify-run-hook.h"
 #include "verify-sched.h"
 
-/* So much is hashed here before connections are served again, in bytes. */
-#define SLICE		(4 * 1024 * 1024)
-
-/* A comparison that takes longer than this is shown. */
-#define SILENT_US	1000000
-
 extern volatile sig_atomic_t interrupted;
-extern int showprogress;
 
 static const char *
 local_path(const struct transfer *t, const struct file *file)
 {
 	return t->ops->is_put ? file->src : file->dst;
-}
-
-struct verify *
-verify_run_current(struct verification *c)
-{
-	return stale_temp_compares(&c->stale) ? &c->temp_verify : &c->verify;
-}
-
-const char *
-verify_run_path(const struct file *file, enum sched_op op)
-{
-	return op_info(op)->verifies &&
-	    stale_temp_compares(&file->verification->stale) ?
-	    file->verification->temp_name : NULL;
 }
 
 /* Ends */
@@ -75,21 +51,6 @@ end_from_stat(const struct stat *sb)
 	    .is_not_regular = !S_ISREG(sb->st_mode), .size = sb->st_size,
 	    .has_time = 1, .mtime = sb->st_mtime,
 	    .nsec = sb->st_mtim.tv_nsec };
-}
-
-/* A server may tell neither the size nor the type. */
-struct verify_end
-verify_run_end_of_attrib(const Attrib *a)
-{
-	struct verify_end e = { .size = a->size, .mtime = a->mtime };
-
-	e.is_there = (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-	    ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
-	    S_ISREG(a->perm));
-	e.is_not_regular = (a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    !S_ISREG(a->perm);
-	e.has_time = (a->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0;
-	return e;
 }
 
 static void
@@ -173,7 +134,7 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (t->ops->is_put && fstat(file->fd, &c->compared_stat) == 0)
 		source = end_from_stat(&c->compared_stat);
 	else
-		source = verify_run_end_of_attrib(&file->a);
+		source = verify_end_of_attrib(&file->a);
 	verify_begin(&c->verify, &conf, is_known ? &source : NULL,
 	    !t->ops->is_put, server_has_hashes(t->server));
 	if (conf.put && conf.resume && source.size >= STRIPE_MIN_FILE &&
@@ -271,27 +232,10 @@ verify_run_target_is_shared(const struct transfer *t)
 	    !sched_stats(t->sched).truncate_unreliable;
 }
 
-/* It has the size that was seen, and nobody has written to it since. */
-int
-verify_run_attrs_match(const struct file *file, const Attrib *found)
-{
-	const Attrib *was = &file->verification->target;
-	u_int both = was->flags & found->flags;
-
-	return (both & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-	    found->size == was->size &&
-	    ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
-	    S_ISREG(found->perm)) &&
-	    ((both & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
-	    found->mtime == was->mtime) &&
-	    ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||
-	    found->uid == was->uid);
-}
-
 int
 verify_run_is_unchanged(struct file *file, const Attrib *found)
 {
-	int is_kept = verify_run_attrs_match(file, found);
+	int is_kept = verify_attrs_match(file, found);
 
 	if (!is_kept) {
 		verbose("\"%s\" has changed since it was compared; starting "
@@ -356,64 +300,20 @@ open_compared_file(struct transfer *t, struct file *file)
 	return c->fd == -1 ? -1 : 0;
 }
 
-/* It goes on behind "off". Draws the meter of a single file that takes long. */
-void
-verify_run_show_progress(struct transfer *t, struct file *file, uint64_t off)
+static void
+next_step(struct transfer *t, struct sched_entry *j, enum verify_next next)
 {
-	struct verification *c = file->verification;
-	const struct verify *x = verify_run_current(c);
-	const char *slash = strrchr(file->src, '/');
-	uint64_t total = MINIMUM(x->source.size, x->target.size);
-
-	c->progress_off = (off_t)off;
-	if (c->progress_name != NULL)
-		refresh_progress_meter(0);
-	else if (t->single_file && showprogress && (total > VERIFY_RANGE ||
-	    clock_us() - c->begun_us > SILENT_US)) {
-		progress_finish(t);
-		xasprintf(&c->progress_name, "%s: comparing",
-		    slash != NULL ? slash + 1 : file->src);
-		start_progress_meter(c->progress_name, (off_t)total,
-		    &c->progress_off);
-	}
+	verify_sched_next(t->sched, j, &(struct verify_step){ .next = next });
 }
 
 static void
-next_step(struct transfer *t, struct sched_entry *j, enum verify_next next,
-    uint64_t off, uint64_t len)
+ask_server(struct transfer *t, struct sched_entry *j,
+    enum verify_request request, uint64_t off, uint64_t len)
 {
-	const struct verify_step step = { next, 0, off, len };
+	const struct verify_step step = { .next = VERIFY_NEXT_REQUEST,
+	    .request = verify_request_info(request), .off = off, .len = len };
 
 	verify_sched_next(t->sched, j, &step);
-}
-
-static void
-ask_server(struct transfer *t, struct sched_entry *j, enum sched_op op,
-    uint64_t off, uint64_t len)
-{
-	const struct verify_step step = { VERIFY_NEXT_REQUEST, op, off, len };
-
-	verify_sched_next(t->sched, j, &step);
-}
-
-/* Hashes some of ours. Both sides hash at the same time. */
-void
-verify_run_hash_slice(struct transfer *t, struct file *file,
-    struct sched_entry *j)
-{
-	struct verification *c = file->verification;
-	int64_t n = blocksum_add(c->our_hashes, c->fd, SLICE);
-
-	if (n == -1)
-		n = 0;		/* no hash, which is equal to none of theirs */
-	t->hashed += n;
-	c->comparison.off += n;
-	if (n > 0)
-		verify_run_show_progress(t, file, c->comparison.off);
-	if (n == SLICE && !interrupted)
-		next_step(t, j, VERIFY_NEXT_LATER, 0, 0);
-	else
-		c->comparison.len = 0;
 }
 
 /* Returns 1 if the comparison that is in flight has arrived to its end. */
@@ -426,11 +326,11 @@ finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (c->comparison.op == VERIFY_READ_PAST_END)
 		answer.bytes = !c->has_ended;
 	else if (c->comparison.op == VERIFY_READ_BACK)
-		answer.bytes = MINIMUM(sched_info(j).readback_len,
+		answer.bytes = MINIMUM(sched_info(j).verify_read_len,
 		    c->first_difference - c->comparison.off);
 	else {
 		if (c->comparison.len > 0)
-			verify_run_hash_slice(t, file, j);
+			verify_hash_slice(t, file, j);
 		if (c->comparison.len > 0 || !c->has_their_hashes)
 			return 0;
 		answer.failed = c->ntheir_hashes == -1;
@@ -439,7 +339,7 @@ finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 		answer.ntheirs = answer.failed ? 0 : c->ntheir_hashes;
 	}
 	c->comparison.op = 0;
-	verify_answer(verify_run_current(c), &answer);
+	verify_answer(verify_current(c), &answer);
 	blocksum_free(c->our_hashes);
 	c->our_hashes = NULL;
 	return 1;
@@ -453,23 +353,23 @@ begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
 	struct verification *c = file->verification;
 
 	if (open_compared_file(t, file) == -1) {
-		verify_answer(verify_run_current(c),
+		verify_answer(verify_current(c),
 		    &(struct verify_answer){ 0 });
 		return 1;
 	}
-	verify_run_show_progress(t, file, a->off);
+	verify_show_progress(t, file, a->off);
 	c->comparison = *a;
 	if (a->op == VERIFY_COMPARE_HASH) {
 		c->has_their_hashes = 0;
 		c->our_hashes = blocksum_new(a->off, a->len,
 		    VERIFY_BLOCK);
-		ask_server(t, j, OP_VERIFY_HASH, a->off, a->len);
+		ask_server(t, j, VERIFY_ASK_HASH, a->off, a->len);
 		return 0;
 	}
 	verbose("the server cannot hash files: reading all of \"%s\" back to "
 	    "compare it", file->dst);
 	c->first_difference = UINT64_MAX;
-	next_step(t, j, VERIFY_NEXT_READBACK, a->off, a->len);
+	ask_server(t, j, VERIFY_ASK_OPEN, 0, 0);
 	return 0;
 }
 
@@ -480,7 +380,7 @@ read_past_end(struct transfer *t, struct file *file, struct sched_entry *j,
 {
 	file->verification->comparison = *a;
 	file->verification->has_ended = 0;
-	next_step(t, j, VERIFY_NEXT_READBACK, a->off, 1);
+	ask_server(t, j, VERIFY_ASK_OPEN, 0, 0);
 }
 
 /* Answers */
@@ -516,6 +416,9 @@ begin_copy_at(struct transfer *t, struct file *file, struct sched_entry *j,
     uint64_t off)
 {
 	struct verification *c = file->verification;
+	const struct verify_step step = { .next = VERIFY_NEXT_COPY_FROM,
+	    .off = off, .request = t->ops->is_put ? NULL :
+	    verify_request_info(VERIFY_ASK_FSTAT) };
 
 	c->copy_begun = 1;
 	close_compared_file(c);
@@ -529,7 +432,7 @@ begin_copy_at(struct transfer *t, struct file *file, struct sched_entry *j,
 		    (unsigned long long)off,
 		    (unsigned long long)c->verify.source.size);
 	file->start_off = off;
-	next_step(t, j, VERIFY_NEXT_COPY_FROM, off, 0);
+	verify_sched_next(t->sched, j, &step);
 	count_kept_bytes(t, file, off);
 }
 
@@ -562,13 +465,13 @@ request_setstat(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	struct verification *c = file->verification;
 
-	if (c->setstat_conn != t->conns.main)
-		c->setstat_op = OP_SETSTAT_OPEN;	/* its handle is lost */
-	if (c->setstat_op != OP_SETSTAT_OPEN || c->flags != 0) {
-		ask_server(t, j, c->setstat_op, 0, 0);
+	if (c->setstat_conn != t->conns.main)	/* its handle is lost */
+		c->setstat_next = VERIFY_ASK_SETSTAT_OPEN;
+	if (c->setstat_next != VERIFY_ASK_SETSTAT_OPEN || c->flags != 0) {
+		ask_server(t, j, c->setstat_next, 0, 0);
 		return 1;
 	}
-	c->setstat_op = 0;
+	c->setstat_next = 0;
 	if (c->status != SSH2_FX_OK)
 		file_error(file, "remote setstat \"%s\": %s", file->dst,
 		    fx2txt(c->status));
@@ -591,7 +494,7 @@ set_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
 		set_local_attrs(t, file, j);
 		return 0;
 	}
-	file->verification->setstat_op = OP_SETSTAT_OPEN;
+	file->verification->setstat_next = VERIFY_ASK_SETSTAT_OPEN;
 	file->verification->flags = SSH2_FXF_READ;
 	return request_setstat(t, file, j);
 }
@@ -602,7 +505,7 @@ finish_complete_file(struct transfer *t, struct file *file,
     struct sched_entry *j)
 {
 	file->is_complete = 1;
-	next_step(t, j, VERIFY_NEXT_COMPLETE, 0, 0);
+	next_step(t, j, VERIFY_NEXT_COMPLETE);
 	count_kept_bytes(t, file, file->verification->verify.source.size);
 	if (t->resume)
 		file_info(file, "File \"%s\" was not modified", file->dst);
@@ -686,12 +589,13 @@ search_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 		case STALE_TEMP_LSTAT:
 		case STALE_TEMP_REMOVE:
 			ask_server(t, j, a.op ==
-			    STALE_TEMP_LSTAT ? OP_STALE_LSTAT : OP_STALE_REMOVE,
+			    STALE_TEMP_LSTAT ? VERIFY_ASK_STALE_LSTAT :
+			    VERIFY_ASK_STALE_REMOVE,
 			    a.number, 0);
 			return 0;
 		case STALE_TEMP_WAIT:
 			t->wake_soon = 1;
-			next_step(t, j, VERIFY_NEXT_LATER, 0, 0);
+			next_step(t, j, VERIFY_NEXT_LATER);
 			return 0;
 		case STALE_TEMP_COMPARE:
 			begin_stale_comparison(c, a.number);
@@ -717,7 +621,7 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 	struct verification *c = file->verification;
 
 	if (off > 0) {
-		ask_server(t, j, OP_STALE_RENAME, c->stale.number, 0);
+		ask_server(t, j, VERIFY_ASK_STALE_RENAME, c->stale.number, 0);
 		return;
 	}
 	/* After a loss it may be our own, with holes. */
@@ -756,7 +660,7 @@ truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
 	int fd;
 
 	if (t->ops->is_put && !answer.left) {
-		ask_server(t, j, OP_VERIFY_SETSIZE, a->off, 0);
+		ask_server(t, j, VERIFY_ASK_SETSIZE, a->off, 0);
 		return 0;
 	}
 	if (!t->ops->is_put) {
@@ -779,7 +683,7 @@ stat_end(struct transfer *t, struct file *file, struct sched_entry *j,
 		return 1;
 	}
 	file->verification->status = SSH2_FX_OK;
-	ask_server(t, j, OP_VERIFY_STAT, 0, 0);
+	ask_server(t, j, VERIFY_ASK_STAT, 0, 0);
 	return 0;
 }
 
@@ -810,7 +714,7 @@ do_next(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	struct verify_action a;
 
-	verify_next(verify_run_current(file->verification), &a);
+	verify_next(verify_current(file->verification), &a);
 	switch (a.op) {
 	case VERIFY_STAT_SOURCE:
 	case VERIFY_STAT_TARGET:
@@ -862,21 +766,19 @@ verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
 
 	if (sched_info(j).verify_request_lost)
 		repeat_lost_request(c);
-	if ((c->setstat_op != 0 && request_setstat(t, file, j)) ||
+	if ((c->setstat_next != 0 && request_setstat(t, file, j)) ||
 	    interrupted || file->failed)
 		return 0;
 	if (file->is_complete || c->stale.phase >= STALE_TEMP_WATCHING) {
 		remove_stale_temps(t, file, j);
 		return 0;
 	}
-	if (c->copy_begun && !c->copy_done) {
-		c->copy_done = 1;
+	if (c->copy_begun && c->verify.state == VERIFY_AT_COPY)
 		verify_answer(&c->verify, &(struct verify_answer){ 0 });
-	}
 	if (c->comparison.op != 0 && !finish_comparison(t, file, j))
 		return 0;
 	do {
-		if (c->temp_name != NULL && !c->copy_done &&
+		if (c->temp_name != NULL && !c->copy_begun &&
 		    !stale_temp_compares(&c->stale) &&
 		    !search_stale_temps(t, file, j))
 			return 0;

@@ -30,49 +30,8 @@
 
 #include <sys/types.h>
 #include <sys/stat.h>
-#include <stdint.h>
 
 #include "file-hook.h"
-#include "scheduler.h"
-#include "stale-temp.h"
-#include "verify.h"
-
-/* Hashes of one request */
-#define VERIFY_RUN_HASHES	(VERIFY_RANGE / VERIFY_BLOCK)
-
-/* Private to verify-run-hook.c and verify-requests-hook.c */
-struct verification {
-	struct verify verify;
-	int	 fd;			/* of the local end; -1: not open */
-	int	 fd_is_shared;		/* "fd" is the file's own */
-	struct stat compared_stat;	/* the local end, as it was compared */
-	Attrib	 target;
-	u_int	 status;		/* of a look there that failed */
-	int	 copy_begun;		/* or was */
-	int	 copy_done;
-
-	/* the server's file, while it is open for OP_VERIFY_SETSTAT */
-	enum sched_op setstat_op;		/* next operation; 0: none */
-	unsigned int setstat_conn;	/* connection that has it open */
-	u_int	 flags;			/* OPEN flags; 0: not open */
-
-	/* a comparison */
-	struct verify_action comparison;	/* op 0: nothing is in flight */
-	struct blocksum *our_hashes;
-	unsigned char their_hashes[VERIFY_RUN_HASHES * VERIFY_HASH_LEN];
-	ssize_t	 ntheir_hashes;		/* -1: refused */
-	int	 has_their_hashes;
-	uint64_t first_difference;	/* what was read back, at this offset */
-	int	 has_ended;		/* by a READ of what was read back */
-	uint64_t begun_us;
-	off_t	 progress_off;
-	char	*progress_name;			/* in the meter; NULL: none */
-
-	/* what is left over beside a large file that is uploaded */
-	char	*temp_name;		/* its name; NULL: nobody looks */
-	struct stale_temp stale;
-	struct verify temp_verify;	/* of what "stale" compares */
-};
 
 /*
  * A run begins. With --checksum, a server without hashes ends the process
@@ -112,34 +71,13 @@ int	verify_run_target_is_shared(const struct transfer *);
 /*
  * Of an upload: what the server has opened. If it is another one, or has
  * changed, or is not there, the copy restarts, without it.
- * verify_run_attrs_match() only returns 1 if it is the file that was compared.
  */
 int	verify_run_is_unchanged(struct file *, const Attrib *);
-int	verify_run_attrs_match(const struct file *, const Attrib *);
 int verify_run_is_gone(struct file *, const struct sched_action *,
     u_int status);
 
 /* The file ends, or restarts: what was verified is kept, or not. */
 void	verify_run_end(struct file *);
 void	verify_run_forget(struct file *);
-
-/*
- * Returns the path of the temporary file that is compared, if the operation is
- * about that, or NULL.
- */
-const char *verify_run_path(const struct file *, enum sched_op);
-
-/* For verify-requests-hook.c: what a server says of a file */
-struct verify_end verify_run_end_of_attrib(const Attrib *);
-
-/* Likewise: the verification that runs now */
-struct verify *verify_run_current(struct verification *);
-
-/* Likewise: hashes some of the local file. */
-void	verify_run_hash_slice(struct transfer *, struct file *,
-    struct sched_entry *);
-
-/* Likewise: the comparison goes on behind "off". Draws the meter. */
-void verify_run_show_progress(struct transfer *, struct file *, uint64_t off);
 
 #endif /* HAYATE_VERIFY_RUN_HOOK_H */

@@ -165,7 +165,9 @@ verify_next(const struct verify *v, struct verify_action *a)
 	};
 
 	*a = (struct verify_action){ .op = ops[v->state], .off = v->off };
-	if (a->op == VERIFY_TRUNCATE)
+	if (a->op == VERIFY_READ_PAST_END)
+		a->len = 1;
+	else if (a->op == VERIFY_TRUNCATE)
 		a->len = v->source.size - v->off;
 	else if (a->op == VERIFY_COMPARE_HASH && v->has_hashes)
 		a->len = min_of(v->common - v->off, VERIFY_RANGE);
