@@ -1002,6 +1002,22 @@ VERIFIED='set asks 1'
 	done
 }
 
+@test "a truncation that the verification sends is lost with the main connection, and sent again" {
+	local at trace
+	trace=$(printf '%s\n' "$HANDLES" "$VERIFIED" "set set_size 1" "set conns 3" \
+	    "set lose_main 3" "put 1 60 2500" | run_unit sched-replay -t)
+	[ "$(grep -c '^verify_setsize .* c0' <<<"$trace")" = 60 ]
+	[ "$(grep -c '^verify_setsize .* c1' <<<"$trace")" = 60 ]
+	for at in $(seq 1 9); do
+		run -0 run_replay "$HANDLES" "$VERIFIED" "set set_size 1" "set hash 1000" \
+		    "set conns 3" "set lose_main $at" "set lose_main_times $((at < 4 ? 2 : 1))" \
+		    "set order $at" "put 2 60 2500" "set lose_last 1" "put 2 60 2500" \
+		    "set from 500" "put 2 60 2500" "set complete 2" "put 2 60 2500" \
+		    "set lose_all 7" "put 2 60 2500" "set handles 0" "put 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 6 ]
+	done
+}
+
 @test "the main connection is lost before it says whether a file can be truncated" {
 	run -0 run_replay "set handles 100" "set conns 3" "set late_truncate 1" \
 	    "set lose_main 3" "set lose_main_times 2" "set open_fails 1" "set lose_last 1" \

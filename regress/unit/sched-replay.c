@@ -50,7 +50,9 @@
  *       asks N      each file is checked: before and after its copy the caller
  *                   asks N times, one after the other,
  *       hash N      then for the hashes of N bytes, and has local work as well,
- *       read_back 0|1   and reads the server's file back
+ *       read_back 0|1   and reads the server's file back,
+ *       set_size 0|1   before the copy of an upload, it truncates the target by
+ *                   name after the first of these
  *       from N      the copy begins there
  *       complete N  each Nth file is complete; 0: none
  *       late_truncate 0|1   the targets are longer old files, which
@@ -147,7 +149,7 @@ static struct {
 	uint64_t interrupt, names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, known, fixed, serve_late;
-	uint64_t asks, hash, back, from, complete;
+	uint64_t asks, hash, back, set_size, from, complete;
 	uint64_t apart, blind, align, ours, aged, unseen, shut;
 	uint64_t widen, lose, lose_at, lose2, lose2_at;
 	uint64_t slow, slow_by, slow_each, round_us;
@@ -220,6 +222,8 @@ static const struct op_info verify_ops[] = {
 	{ "readback_open", SFTP_OPEN, SFTP_HANDLE },
 	{ "readback_read", SFTP_READ, SFTP_DATA },
 	{ "readback_close", SFTP_CLOSE, SFTP_STATUS },
+	{ "verify_setsize", SFTP_SETSTAT, SFTP_STATUS, .on_main = 1,
+	    .late_on_main = 1 },
 };
 #define VERIFY_STAT	(&verify_ops[0])
 #define VERIFY_FSTAT	(&verify_ops[1])
@@ -227,6 +231,7 @@ static const struct op_info verify_ops[] = {
 #define BACK_OPEN	(&verify_ops[3])
 #define BACK_READ	(&verify_ops[4])
 #define BACK_CLOSE	(&verify_ops[5])
+#define VERIFY_SETSIZE	(&verify_ops[6])
 #define VERIFY_OPS	(sizeof(verify_ops) / sizeof(*verify_ops))
 
 /* Operations, and behind them those of a verification, to be counted */
@@ -617,29 +622,46 @@ conclude(struct sched_entry *j, struct node *n)
 	}
 }
 
+/* Returns the next request of the verification, or NULL after the last one. */
+static const struct op_info *
+next_question(const struct node *n)
+{
+	int truncates = set.set_size && r.put && !n->is_copied;
+	unsigned int i = n->asked;
+
+	if (i < set.asks)
+		return VERIFY_STAT;
+	i -= (unsigned int)set.asks;
+	if (truncates && i-- == 0)
+		return VERIFY_SETSIZE;
+	if (set.hash != 0 && i-- == 0)
+		return VERIFY_HASH;
+	return set.back && i == 0 ? BACK_OPEN : NULL;
+}
+
 static void
 check(struct sched_entry *j, struct node *n)
 {
+	const struct op_info *request;
+
 	if (sched_info(j).verify_request_lost) {
 		n->asked -= (unsigned int)n->is_asked;
+		n->back = n->is_asked ? 0 : n->back;
 		n->is_asked = 0;
-		n->back = 0;
 		if (n->is_open_back)
 			sim_close(&r.handles, &n->is_open_back);
 	}
 	if (n->is_asked || r.interrupted)
 		return;
-	n->is_asked = 1;
-	if (n->asked++ < set.asks)
-		next_step(j, VERIFY_NEXT_REQUEST, VERIFY_STAT, 0, 0);
-	else if (set.hash != 0 && n->asked == set.asks + 1)
-		next_step(j, VERIFY_NEXT_REQUEST, VERIFY_HASH, 0, set.hash);
-	else if (set.back && n->asked == set.asks + (set.hash != 0) + 1)
-		next_step(j, VERIFY_NEXT_REQUEST, BACK_OPEN, 0, 0);
-	else {
-		n->is_asked = 0;
+	if ((request = next_question(n)) == NULL) {
 		conclude(j, n);
+		return;
 	}
+	n->asked++;
+	n->is_asked = 1;
+	next_step(j, VERIFY_NEXT_REQUEST, request,
+	    request == VERIFY_SETSIZE ? set.from : 0,
+	    request == VERIFY_HASH ? set.hash : 0);
 }
 
 /* What is sent may be done when the lane is lost and others did its work. */
@@ -653,6 +675,8 @@ check_late(const struct node *n, const struct sched_action *a)
 	for (i = 0; i < sizeof(by_name) / sizeof(*by_name); i++)
 		sim_must(!r.put || a->conn == r.main || a->op != by_name[i],
 		    "what does harm when it is late goes over the main lane");
+	sim_must(a->conn == r.main || a->verify != VERIFY_SETSIZE,
+	    "what does harm when it is late goes over the main lane");
 	sim_must(!r.put || a->conn == r.main || a->op != OP_SETSIZE_FINAL ||
 	    n->over, "what does harm when it is late goes over the main lane");
 	sim_must(!r.put || a->conn == r.main || a->op != OP_OPEN || n->over,
@@ -826,7 +850,7 @@ lose_request(const struct sched_action *a, int is_main)
 	    (a->op == OP_WRITE || a->op == OP_SETSIZE_END ||
 	    a->op == OP_SETSIZE_FINAL || a->op == OP_FSETSTAT ||
 	    (is_main && (a->op == OP_OPEN || a->op == OP_SETSIZE_0 ||
-	    a->op == OP_REMOVE_OWN)));
+	    a->verify == VERIFY_SETSIZE || a->op == OP_REMOVE_OWN)));
 	r.hashing -= a->verify == VERIFY_HASH ? a->len : 0;
 	r.bytes -= bytes_of(a);
 }
@@ -1279,6 +1303,7 @@ setting(const char *key)
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "conns", &set.lanes }, { "asks", &set.asks },
 	    { "hash", &set.hash }, { "read_back", &set.back },
+	    { "set_size", &set.set_size },
 	    { "from", &set.from }, { "complete", &set.complete },
 	    { "stripe_min", &set.widen }, { "other_hosts", &set.apart },
 	    { "exists_ours", &set.ours }, { "wrong_mtime", &set.aged },
