@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # Transfers over several connections: scp -j, sftp -j and TransferStreams
-# (transfer/conns/conns-hook.h, ssh/spawn-hook.h, transfer/sched/stripe.h,
+# (transfer/conns/conns-hook.h, ssh/spawn-hook.h, transfer/sched/stripe.c,
 # transfer/sched/conn-count.h). Each connection carries about 15 MB/s (MaxRate), so that
 # all of them are needed. "one" and "two" have room for one connection that is not
 # authenticated.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: unit
-# One file that is put over several channels or connections (transfer/sched/tempfile-sched.h),
+# One file that is put over several channels or connections (transfer/sched/tempfile-sched.c),
 # with a server made of text. The driver ends with "broken" if a promise does not hold:
 # after each request the file under its name has no hole.
 

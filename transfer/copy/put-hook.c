@@ -29,7 +29,6 @@
 #include "files-from-hook.h"
 #include "fs-identity-hook.h"
 #include "put-hook.h"
-#include "sequence.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
 #include "temp-name-hook.h"

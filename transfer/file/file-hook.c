@@ -27,7 +27,6 @@
 
 #include "file-hook.h"
 #include "op-table.h"
-#include "sequence.h"
 #include "temp-name-hook.h"
 
 /* The longest handle in bytes (version 3 of the protocol, 6.3) */

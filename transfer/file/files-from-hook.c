@@ -27,7 +27,6 @@
 #include "file-hook.h"
 #include "files-from-hook.h"
 #include "lines.h"
-#include "sequence.h"
 
 /* Directories are found by their names: 256 KiB, as far as it is used */
 #define BUCKETS	(32 * 1024)

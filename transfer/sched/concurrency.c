@@ -3,9 +3,20 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See concurrency.h. */
+/*
+ * concurrency: how many entries may be active at once, which depends on the
+ * server.
+ *
+ *   announced    The server has announced its limit of open handles, which is
+ *                the limit of entries as well.
+ *   probing      8 at first, and twice as many after each round without a
+ *                failure, up to 64.
+ *   serial       A failure beside other entries restarts the entry, with half
+ *                as many at once, down to one. Only a failure without others
+ *                is final. If the entry then succeeds, the limit never rises
+ *                again.
+ */
 
-#include "concurrency.h"
 #include "minmax.h"
 #include "sched-internal.h"
 

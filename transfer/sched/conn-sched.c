@@ -3,12 +3,19 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See conn-sched.h. */
+/*
+ * conn-sched: bytes and files of each connection, and the requests in flight.
+ *
+ * A file, or a link, is assigned to the connection with the least work, and
+ * stays there. All else uses the main connection. The busy connections share
+ * the window. Data of a file that arrived early and is buffered counts as in
+ * flight on its connection, unless several connections transfer the file: then
+ * another one is behind, and the connection is not charged.
+ */
 
 #include <stdlib.h>
 
 #include "conn-count.h"
-#include "conn-sched.h"
 #include "extents.h"
 #include "minmax.h"
 #include "op-table.h"
@@ -51,7 +58,7 @@ sched_request_slot(const struct sched *s, uint32_t id)
 
 /*
  * An upload that another connection than the main one has a part of, which is
- * looked at in the end (multihost.h). Returns 0, or -1 if out of memory.
+ * looked at in the end (multihost.c). Returns 0, or -1 if out of memory.
  */
 static int
 note_conn(const struct sched *s, struct sched_entry *j, unsigned int conn)

@@ -3,20 +3,49 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See failover.h. */
+/*
+ * failover: what becomes of the files whose connection is lost.
+ *
+ * The requests that were in flight on the connection are forgotten, and its
+ * extents are assigned again. A file that the connection owned moves to another
+ * one. If it had not been opened yet, it begins with its first request. If it
+ * was open, it is opened again (OP_REOPEN) without truncation before the next
+ * request that needs a handle. A download has to be the same file then
+ * (OP_FSTAT_IDENTITY, and OP_SAMPLE_REOPENED for its data). An upload has to
+ * have all the bytes that were acknowledged; if not, it restarts. The extents
+ * that were not acknowledged are sent again, and so are its size and
+ * attributes. A handle that was only to be closed needs nothing: the loss has
+ * closed it.
+ *
+ * Requests in flight on a lost connection may still be executed at any later
+ * time (suspended server, slow disk), so every request must be harmless when
+ * executed late. A file is opened there without truncation, or as a new one. It
+ * is overwritten with the same bytes, and truncated at most to its size.
+ * Requests that change a file by its name use the main connection. What remains
+ * is compared when all else is done: the size, and the mtime if it is preserved
+ * (multihost.c).
+ *
+ * The main connection is the only one that truncates a file as it opens it, or
+ * changes a file by its name; directories and temporary files use it as well.
+ * If it is lost, another one becomes the main connection. Its requests for a
+ * directory, or for the end of another connection's file, are sent again. A
+ * file moves as from any other connection, and an upload to the new main
+ * connection; but one with a temporary file, or with a truncation in flight,
+ * restarts, and the caller compares the target as below.
+ *
+ * If all connections are lost, so is the transfer, unless the caller makes a
+ * new one (SCHED_CONNS_ALL). Then nothing is left that another connection could
+ * take over: each file that has begun restarts, and the caller compares the
+ * target, which may have any part of the file. A directory or a link is asked
+ * for again.
+ */
 
 #include <stddef.h>
 
-#include "conn-sched.h"
 #include "extents.h"
-#include "failover.h"
 #include "minmax.h"
-#include "multihost.h"
 #include "op-table.h"
 #include "sched-internal.h"
-#include "sequence.h"
-#include "stripe.h"
-#include "tempfile-sched.h"
 #include "verify-sched.h"
 
 /*

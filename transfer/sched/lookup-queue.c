@@ -3,15 +3,21 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See lookup-queue.h. */
+/*
+ * lookup-queue: entries that a list has named, until they can be copied.
+ *
+ * No directory listing describes such an entry. If it is at a server, a STAT
+ * looks it up, which takes a round trip but no handle, so many lookups are sent
+ * ahead of the entries that copy, with a limit of their own. The directory of
+ * the entry has to be made first, by an entry that was added before it; until
+ * then the entry is held in "waiting_for_dir". When both are done it moves to
+ * "looked_up", and starts before entries that were not looked up.
+ */
 
 #include <stddef.h>
 
-#include "conn-sched.h"
 #include "extents.h"
-#include "lookup-queue.h"
 #include "sched-internal.h"
-#include "walk.h"
 
 /*
  * Entries are looked up until so many times the limit wait to be copied: enough

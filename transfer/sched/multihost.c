@@ -3,12 +3,32 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See multihost.h. */
+/*
+ * multihost: files that go over connections to other hosts than that of the
+ * main connection.
+ *
+ * Host 0 is authoritative. If another host cannot open the file, the transfer
+ * restarts over the main connection. A download is checked right after it is
+ * open (OP_FSTAT_IDENTITY). An upload is checked when all else is done
+ * (OP_STAT_DEST_ON_HOST), over the main connection and over one to each other
+ * host that was involved. If all see the same size and time, host 0 has what
+ * the others wrote. A mismatch restarts the file.
+ *
+ * The file also restarts if a host that was involved is lost. That host may
+ * have acknowledged data that was in its memory only. It may also resume later
+ * and execute requests that were in flight when it was declared lost. If the
+ * copy has made the target, the main connection removes it before the restart
+ * (OP_REMOVE_OWN), and late requests change the removed file. A target that
+ * existed before stays, with its mode and its hard links.
+ *
+ * If requests to any lost connection could still modify the file, the main
+ * connection compares its size, and its mtime if that is preserved, with those
+ * of the source when all else is done. A wrong mtime is set again (OP_SETSTAT)
+ * and compared again. A wrong size restarts the file, once.
+ */
 
 #include <stdlib.h>
 
-#include "conn-sched.h"
-#include "multihost.h"
 #include "sched-internal.h"
 
 void

@@ -65,7 +65,7 @@ struct op_info {
 	unsigned int on_main : 1;
 	/*
 	 * If its connection is lost, the server may still change an uploaded
-	 * file by it, so the target is compared at the end (multihost.h).
+	 * file by it, so the target is compared at the end (multihost.c).
 	 */
 	unsigned int late : 1;
 	/*

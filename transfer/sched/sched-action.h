@@ -67,7 +67,7 @@ enum sched_op {
 	OP_OPEN_DEST_TRUNC,	/* opens the target again, to empty it */
 	OP_CLOSE_DEST,
 
-	/* Of a large file, on a further connection (stripe.h): */
+	/* Of a large file, on a further connection (stripe.c): */
 	OP_HELPER_OPEN,		/* OPEN on the helper connection */
 	OP_FSTAT_IDENTITY,	/* FSTAT: is it still the same file? */
 	OP_SAMPLE_OWNER,	/* READ at "off" on the owner connection */
@@ -76,12 +76,12 @@ enum sched_op {
 
 	/*
 	 * Of a file that is uploaded and may go over several connections
-	 * (tempfile-sched.h):
+	 * (tempfile-sched.c):
 	 */
 	OP_OPEN_EXCL,		/* OPEN with SSH2_FXF_EXCL */
 	OP_TEMPFILE,		/* see "temp_request" */
 
-	/* After a connection was lost (failover.h): OPEN without truncation */
+	/* After a connection was lost (failover.c): OPEN without truncation */
 	OP_REOPEN,
 	OP_SAMPLE_REOPENED,	/* READ at "off": same bytes as before? */
 

@@ -4,10 +4,13 @@
  */
 
 /*
- * sched-internal: the entries, requests and connections of the scheduler, and
- * rings that keep entries in order. A ring begins and ends with a sched_link of
- * its own, which leads to itself while the ring is empty. For scheduler.c and
- * the files below it.
+ * sched-internal: the entries, requests and connections of the scheduler, rings
+ * that keep entries in order, and the functions that scheduler.c and the files
+ * below it have for each other. Each of these files begins with its idea. A
+ * ring begins and ends with a sched_link of its own, which leads to itself
+ * while the ring is empty.
+ *
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_SCHED_INTERNAL_H
@@ -119,7 +122,7 @@ enum outcome {
 /*
  * The temporary file of an upload, or with "only_removes_stale" what removes
  * those of earlier copies beside a file that is written in place: see
- * tempfile-sched.h.
+ * tempfile-sched.c.
  */
 struct sched_temp {
 	struct sched_link link;		/* all of them, oldest first */
@@ -133,7 +136,7 @@ struct sched_temp {
 
 /*
  * An upload of which another connection than the main one has a part: see
- * multihost.h. A restart keeps "had_mismatch" and "unconfirmed_writes".
+ * multihost.c. A restart keeps "had_mismatch" and "unconfirmed_writes".
  */
 struct sched_hosts {
 	unsigned int involved;	/* bits: connections to other hosts it used */
@@ -351,7 +354,7 @@ struct sched {
 	unsigned int nremoving_stale;	/* of them, the ends that wait */
 	struct sched_conn conn[SCHED_CONNS_MAX];
 	unsigned int nconns;	/* those from here on never were established */
-	unsigned int main;	/* the main connection: see failover.h */
+	unsigned int main;	/* the main connection: see failover.c */
 	unsigned int last_conn;		/* the one that sent data last */
 	struct sched_request *bucket[BUCKETS];
 	uint32_t next_id;
@@ -469,7 +472,7 @@ is_lookup(const struct sched_entry *j)
 	return j->state == STATE_TO_LOOK_UP || j->state == STATE_LOOKUP;
 }
 
-/* Returns 1 while it is in one of the queues of lookup-queue.h. */
+/* Returns 1 while it is in one of the queues of lookup-queue.c. */
 static inline int
 is_looked_up(const struct sched_entry *j)
 {
@@ -523,12 +526,6 @@ handle_is_lost(const struct sched_entry *j)
 {
 	return j->handle.state != HANDLE_CLOSED && !is_open(j);
 }
-
-/*
- * The entry goes on to that state. Asserts that it may: no server can lead it
- * to another one. (walk.c)
- */
-void	walk_set_state(struct sched_entry *, enum entry_state);
 
 static inline void
 raise_outcome(struct sched_entry *j, enum outcome outcome)
@@ -594,5 +591,364 @@ data_is_over(const struct sched *s, const struct sched_entry *j)
 	    (has_tempfile(j) && tempfile_info(j->temp->file).is_reverting) ||
 	    (is_reading_range(j) && j->verify->stops_reading);
 }
+
+/* Entries in walk order (walk.c) */
+
+/*
+ * Returns a new entry before "place" in walk order, with the user's pointer, or
+ * NULL if out of memory. walk_set_kind() sets its kind and size, or those of
+ * what a link leads to, and returns 0, or -1 if out of memory.
+ */
+struct sched_entry *walk_new_entry(struct sched *, enum sched_kind, void *own,
+    struct sched_link *place);
+int	walk_set_kind(struct sched *, struct sched_entry *, enum sched_kind,
+    uint64_t size);
+
+/*
+ * The entry goes on to that state. Asserts that it may: no server can lead it
+ * to another one.
+ */
+void	walk_set_state(struct sched_entry *, enum entry_state);
+
+/* The entry may begin; if "first", before all others that are ready. */
+void	walk_ready(struct sched *, struct sched_entry *, int first);
+
+/* The entry goes to STATE_DONE. Its directory has one less to wait for. */
+void	walk_entry_done(struct sched *, struct sched_entry *);
+
+/*
+ * For the second half of a directory. walk_want_children(): names are known,
+ * and the caller can add children. walk_children_complete(): all that were
+ * listed so far are added.
+ */
+void	walk_want_children(struct sched *, struct sched_entry *leave);
+void	walk_children_complete(struct sched *, struct sched_entry *leave);
+
+/* Entries that a list has named (lookup-queue.c) */
+
+void	lookup_queue_init(struct sched *);
+
+/* As sched_hold() */
+void	lookup_queue_hold(struct sched *, struct sched_entry *);
+void	lookup_queue_release(struct sched *, struct sched_entry *);
+
+/* Returns 1 if one more lookup may be sent. */
+int	lookup_queue_may_ask(const struct sched *);
+
+/*
+ * Returns how many of the entries that the scheduler may have in flight are in
+ * use. Lookups count if the server has announced no limit of handles.
+ */
+uint32_t lookup_queue_slots_used(const struct sched *);
+
+/*
+ * lookup_queue_next() returns the next entry in "looked_up", which stays there,
+ * or NULL. Call lookup_queue_remove() when any entry starts.
+ */
+struct sched_entry *lookup_queue_next(const struct sched *);
+void	lookup_queue_remove(struct sched *, struct sched_entry *);
+
+/*
+ * Handles the reply to a lookup. Returns 1, or 0 if the entry ends because the
+ * user has interrupted.
+ */
+int	lookup_queue_answered(struct sched *, struct sched_entry *);
+
+/* Fails all entries in "queue", except ends of directories. */
+void	lookup_queue_fail(struct sched *, struct sched_link *queue);
+
+/* Entries that may be active at once (concurrency.c) */
+
+void	concurrency_init(struct sched *);
+
+/*
+ * Sets the server's limit of open handles. 0 means unknown and changes nothing;
+ * the first other value counts.
+ */
+void	concurrency_set_handles(struct sched *, uint64_t handles);
+
+/*
+ * An entry has succeeded. While probing, the limit doubles after as many
+ * successes in a row as it has entries.
+ */
+void	concurrency_succeeded(struct sched *, const struct sched_entry *);
+
+/*
+ * A request has failed that a server may refuse only because of others in
+ * flight. Both return 1 if the entry restarts: with fewer beside it, or for an
+ * earlier reason. Otherwise they return 0, and concurrency_failed() marks the
+ * entry as failed.
+ */
+int	concurrency_restarts(struct sched *, struct sched_entry *);
+int	concurrency_failed(struct sched *, struct sched_entry *);
+
+/* The order of requests (sequence.c) */
+
+/*
+ * Return the first step of an entry, and the one that follows the step "op" of
+ * its sequence. "op" has to be in it.
+ */
+enum sched_op seq_first(const struct sched *, const struct sched_entry *);
+enum sched_op seq_after(const struct sched *, const struct sched_entry *,
+    enum sched_op op);
+
+/* Returns 1 if what follows the entry's next step is sent without its reply. */
+int	seq_need_not_wait(const struct sched *, const struct sched_entry *);
+
+/*
+ * Returns the connection for the entry's next step: the owner, or the main
+ * connection for a request that changes a file by its name. The server of a
+ * lost connection could execute that late, when another file has the name.
+ */
+unsigned int seq_conn(const struct sched *, const struct sched_entry *);
+
+/* Returns the new size or the offset of the file's next step, or 0. */
+uint64_t seq_offset(const struct sched_entry *);
+
+/*
+ * Call it when something about the data of a file has changed. Puts the file
+ * into the queue of its owner, where it keeps its place; into that of pending
+ * extents, which come before all else; or, if no more data will be moved and
+ * none is in flight, into STATE_FINISHING.
+ */
+void	seq_continue(struct sched *, struct sched_entry *);
+
+/*
+ * The owner sends nothing more of the entry. After the last reply, also to
+ * helpers, OP_VERIFY, OP_RESTART or OP_END follows.
+ */
+void	seq_closed(struct sched *, struct sched_entry *);
+
+/*
+ * "len" bytes of the request were received or written. If they are fewer than
+ * requested, the rest becomes pending, and later requests are shorter.
+ */
+void	seq_count_data(struct sched_entry *, const struct sched_request *,
+    uint32_t len);
+
+/* Connections, and the requests in flight (conn-sched.c) */
+
+/* What a request and its reply take beside their data, about, in bytes */
+#define REQUEST_OVERHEAD	64
+
+/*
+ * A new request: returns 1 and the action, or -1 if out of memory.
+ * sched_request_slot() leads to the request with the ID, or to NULL. After
+ * sched_request_retire() it is answered, and no longer known.
+ */
+int sched_request_new(struct sched *, struct sched_entry *, unsigned int conn,
+    enum sched_op, uint64_t off, uint32_t len, struct sched_action *);
+struct sched_request **sched_request_slot(const struct sched *, uint32_t id);
+void	sched_request_retire(struct sched *, struct sched_request **);
+
+/* An entry begins and ends, or moves to another connection. */
+void	sched_conn_enter(struct sched *, struct sched_entry *);
+void	sched_conn_leave(struct sched *, struct sched_entry *);
+void sched_conn_move(struct sched *, struct sched_entry *, unsigned int conn);
+
+/* So many bytes of it are not asked for or sent. */
+void	sched_conn_set_unsent(struct sched *, struct sched_entry *,
+    uint64_t bytes);
+
+/* The file has this size. */
+void sched_conn_set_size(struct sched *, struct sched_entry *, uint64_t size);
+
+/* What waits of the entry has changed, or how many connections carry it. */
+void	sched_conn_count_buffered(struct sched *, struct sched_entry *);
+
+/*
+ * What a connection has to do, and what it may have in flight beside the
+ * others, in bytes; which has least to do for what it carries; how many bits
+ * are set.
+ */
+uint64_t sched_conn_work(const struct sched_conn *);
+uint64_t sched_conn_weight(const struct sched *, unsigned int conn);
+unsigned int sched_conn_least_busy(const struct sched *);
+unsigned int sched_count_bits(unsigned int bits);
+
+/* Returns the length of a file's next new READ or WRITE. */
+uint64_t sched_conn_data_len(const struct sched *, const struct sched_entry *);
+
+/*
+ * Returns 1 if the connection moves data of the file up to the next boundary of
+ * struct sched_env, "align", before others do.
+ */
+int sched_conn_continues_block(const struct sched *, const struct sched_entry *,
+    unsigned int conn);
+
+/* Takes both of struct sched_env; see sched_update(). */
+void sched_conn_set_states(struct sched *, unsigned int up, unsigned int takes);
+
+/*
+ * A data request is answered, with "len" bytes. Before sched_request_retire().
+ */
+void	sched_conn_reply_aged(struct sched *, const struct sched_request *,
+    uint32_t len);
+
+/*
+ * Bytes that a connection may have in flight; and this connection, if it moves
+ * this file. A channel has at least what is on the path and as much that waits
+ * for the window in ssh, so that none of it is lost while a reply returns.
+ */
+uint64_t sched_conn_share(const struct sched *);
+uint64_t sched_conn_limit(const struct sched *, const struct sched_entry *,
+    unsigned int conn);
+
+/* A number below "n", or 0: where files are compared */
+uint64_t sched_random(struct sched *, uint64_t n);
+
+/* Helper connections (stripe.c) */
+
+/*
+ * stripe_step() returns the next request of a helper, stripe_begin() the first
+ * one of a new helper. Return 1 and the action; 0: none; -1: out of memory.
+ */
+int	stripe_step(struct sched *, struct sched_action *);
+int	stripe_begin(struct sched *, struct sched_action *);
+
+/* Returns the file with which the connection can help now, or NULL. */
+struct sched_entry *stripe_helped_file(const struct sched *,
+    const struct sched_conn *);
+
+/* No more data of the file will be moved: its helpers close it. */
+void	stripe_close(struct sched *, struct sched_entry *);
+
+/*
+ * A reply to OP_HELPER_OPEN, OP_FSTAT_IDENTITY or OP_HELPER_CLOSE on a
+ * connection
+ */
+void	stripe_reply(struct sched *, struct sched_entry *, unsigned int conn,
+    enum sched_op, enum sched_result);
+
+/* A reply to OP_SAMPLE_OWNER or OP_SAMPLE_HELPER at that place */
+void	stripe_sampled(struct sched *, struct sched_entry *, uint64_t off,
+    enum sched_result);
+
+/* The owner of the file is lost: comparisons with helpers begin again. */
+void	stripe_repeat_identity(struct sched *, struct sched_entry *);
+
+/* The connection helps no longer, even if requests of it are in flight. */
+void	stripe_forget(struct sched *, unsigned int conn);
+
+/* Other hosts, and unconfirmed writes (multihost.c) */
+
+/*
+ * Notes that a connection was lost with a request for the entry that its server
+ * may execute at any later time; multihost_has_unconfirmed() then returns 1.
+ */
+void	multihost_note_unconfirmed(struct sched_entry *);
+int	multihost_has_unconfirmed(const struct sched_entry *);
+
+/* Returns 1 if another host than the first has written the entry. */
+int	multihost_is_involved(const struct sched_entry *);
+
+/*
+ * multihost_drop() forgets all. multihost_restarted() keeps what struct
+ * sched_hosts names, such as unconfirmed writes.
+ */
+void	multihost_drop(struct sched_entry *);
+void	multihost_restarted(struct sched_entry *);
+
+/* Returns 1 if another host than that of the main connection owns the file. */
+int	multihost_is_other(const struct sched *, const struct sched_entry *);
+
+/*
+ * Another host sees a different file: restarts the transfer over connections to
+ * the first host only.
+ */
+void	multihost_restart_on_first(struct sched *, struct sched_entry *);
+
+/*
+ * If the next step of an entry is OP_END, but its target has to be compared
+ * first, multihost_check_before_end() changes the step to OP_STAT_DEST_ON_HOST.
+ * While that is the step, multihost_check_next() returns 1 and the request for
+ * the next host, or -1 if out of memory. multihost_reply() takes the caller's
+ * comparison: RESULT_OK; RESULT_EOF if only the time is wrong; RESULT_FAILED
+ * for a mismatch, after which the entry restarts or fails.
+ */
+void	multihost_check_before_end(struct sched *, struct sched_entry *);
+int	multihost_check_next(struct sched *, struct sched_entry *,
+    struct sched_action *);
+void multihost_reply(struct sched *, struct sched_entry *, enum sched_result);
+
+/*
+ * The connection was lost. Returns 1 if the entry was in STATE_CONFIRMING, and
+ * nothing else has to be done for it; else 0.
+ */
+int	multihost_conn_lost(struct sched *, struct sched_entry *,
+    unsigned int conn);
+
+/*
+ * The main connection, "conn", was lost while the entry was looked at: the new
+ * one looks at it.
+ */
+void	multihost_main_lost(struct sched *, struct sched_entry *,
+    unsigned int conn);
+
+/* Lost connections (failover.c) */
+
+/* As sched_conn_lost(), of one connection and of all */
+void	failover_conn_lost(struct sched *, unsigned int conn,
+    unsigned int new_main);
+void	failover_all_lost(struct sched *);
+
+/*
+ * If the next step of a file needs a handle that is lost, the step becomes
+ * OP_REOPEN. Returns 1 if the step is dropped, because the loss has closed the
+ * handle or no connection can open it again; else 0.
+ */
+int	failover_precedes(struct sched *, struct sched_entry *);
+
+/*
+ * Takes a reply to OP_REOPEN or OP_SAMPLE_REOPENED, or to OP_FSTAT_IDENTITY on
+ * the file's connection. Returns 1 if the file restarts, so that no error is to
+ * be reported; else 0.
+ */
+int	failover_reply(struct sched *, struct sched_entry *, enum sched_op,
+    enum sched_result);
+
+/* Temporary files (tempfile-sched.c) */
+
+/* Gives the entry a temporary file. Returns 0, or -1 if out of memory. */
+int	tempfile_sched_add(struct sched *, struct sched_entry *,
+    const struct tempfile_conf *);
+
+/* Drops it. */
+void	tempfile_sched_drop(struct sched *, struct sched_entry *);
+
+/*
+ * The next step of a file is OP_OPEN_EXCL or OP_END: returns 1 if its temporary
+ * file has to ask before, and then makes that step. tempfile_sched_opened()
+ * takes the reply to OP_OPEN_EXCL, and returns 1 unless it is open.
+ */
+int	tempfile_sched_precedes(struct sched *, struct sched_entry *);
+int	tempfile_sched_opened(struct sched *, struct sched_entry *, int ok);
+
+/* The next request of a temporary file: 1; 0: none now; -1: out of memory */
+int	tempfile_sched_next(struct sched *, struct sched_action *);
+
+/*
+ * A WRITE failed. Returns 1 if that need not be reported: the staging file is
+ * given up.
+ */
+int	tempfile_sched_write_failed(struct sched_entry *, uint64_t off);
+
+/* The server refused a WRITE or a CLOSE of the entry, if it has either. */
+void	tempfile_sched_note_write_error(struct sched_entry *);
+
+/* Where a WRITE goes */
+void	tempfile_sched_locate_write(const struct sched_entry *,
+    struct sched_action *);
+
+/* A reply to OP_TEMPFILE: returns 1 if nothing is to be said. */
+int	tempfile_sched_reply(struct sched *, struct sched_entry *,
+    const struct tempfile_request *, const struct sched_reply *);
+
+/* Replies (sched-replies.c) */
+
+/* As sched_local_done() and sched_reply() */
+void	sched_finish_local(struct sched *);
+int	sched_take_reply(struct sched *, uint32_t id,
+    const struct sched_reply *);
 
 #endif /* HAYATE_SCHED_INTERNAL_H */

@@ -3,25 +3,20 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See sched-replies.h. */
+/*
+ * sched-replies: decides what follows a reply to a request, and what follows
+ * local work that the caller has done. A table has a function for each kind of
+ * request. The replies to a verification, a temporary file, a helper connection
+ * and a reopened file are passed on to verify-sched.h, tempfile-sched.c,
+ * stripe.c and failover.c.
+ */
 
 #include <stdlib.h>
 
-#include "concurrency.h"
-#include "conn-sched.h"
 #include "extents.h"
-#include "failover.h"
-#include "lookup-queue.h"
 #include "minmax.h"
-#include "multihost.h"
-#include "op-table.h"
 #include "sched-internal.h"
-#include "sched-replies.h"
-#include "sequence.h"
-#include "stripe.h"
-#include "tempfile-sched.h"
 #include "verify-sched.h"
-#include "walk.h"
 
 /* After so many replies of no data in a row a server is broken. */
 #define ZERO_READS_MAX	2

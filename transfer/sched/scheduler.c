@@ -7,7 +7,7 @@
  * See scheduler.h for the idea. An entry is in one queue at most:
  *
  *   ready     it waits until one more may be in flight
- *   parked    it waits for its directory, see lookup-queue.h
+ *   parked    it waits for its directory, see lookup-queue.c
  *   known     as ready, but it goes first
  *   agenda    its next step, "step", can be taken now
  *   data      of a connection: a file that may send its next READ or WRITE,
@@ -37,23 +37,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "concurrency.h"
-#include "conn-sched.h"
 #include "extents.h"
-#include "failover.h"
-#include "lookup-queue.h"
 #include "minmax.h"
-#include "multihost.h"
 #include "op-table.h"
 #include "sched-internal.h"
-#include "sched-replies.h"
 #include "scheduler.h"
-#include "sequence.h"
-#include "stripe.h"
 #include "tempfile.h"
-#include "tempfile-sched.h"
 #include "verify-sched.h"
-#include "walk.h"
 
 /*
  * Entries are added ahead until so many are not printed yet: ENTRIES_AHEAD by

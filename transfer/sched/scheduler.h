@@ -57,8 +57,8 @@
  * while a connection lacks data. A file, or a link, is assigned to the
  * connection with the least work and keeps it; everything else uses the main
  * connection, which is the first one. An idle connection helps with a large
- * file (stripe.h). If a connection is lost, others take over its work
- * (failover.h).
+ * file (stripe.c). If a connection is lost, others take over its work
+ * (failover.c).
  *
  * sequence.c has the order of requests of each kind of entry in a table,
  * op-table.c a row for each kind of request, and sched-replies.c a function for

@@ -3,14 +3,22 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See sequence.h. */
+/*
+ * sequence: the order in which an entry sends its requests.
+ *
+ * sequence.c has a table for each kind of entry: steps, and the condition under
+ * which each is taken. The next step of an entry is on the agenda of the
+ * scheduler until it is taken. A file that transfers data is in the queue of
+ * its connection instead; when all data is acknowledged, or no more will come,
+ * seq_after() returns the step that follows. The last requests of a file are
+ * sent together if the server has announced its limit of open handles,
+ * otherwise one by one.
+ */
 
 #include "extents.h"
 #include "minmax.h"
 #include "op-table.h"
 #include "sched-internal.h"
-#include "sequence.h"
-#include "stripe.h"
 
 /* A server that returns less than asked is asked for less, but not for this. */
 #define UNIT_MIN	512

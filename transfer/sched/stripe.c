@@ -3,16 +3,26 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See stripe.h. */
+/*
+ * stripe: a large file that several connections carry.
+ *
+ * An idle connection helps with a large file of another one. It opens the file
+ * as well (OP_HELPER_OPEN), and if that is the same file (OP_FSTAT_IDENTITY;
+ * for a download also the same bytes at one place, OP_SAMPLE_OWNER and
+ * OP_SAMPLE_HELPER), it transfers extents of it, but data of its own files
+ * first. It helps until all of the file is assigned and acknowledged, and then
+ * closes it (OP_HELPER_CLOSE). A connection helps with one file at a time; any
+ * number of connections can help with one file.
+ *
+ * A connection on which the name refers to a different file is never asked for
+ * this file again.
+ */
 
 #include <stddef.h>
 
 #include "conn-count.h"
-#include "conn-sched.h"
-#include "extents.h"
 #include "minmax.h"
 #include "sched-internal.h"
-#include "stripe.h"
 #include "tempfile.h"
 
 /*

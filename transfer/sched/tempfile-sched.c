@@ -3,17 +3,31 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See tempfile-sched.h. */
+/*
+ * tempfile-sched: the files of a scheduler that may be put over several
+ * connections.
+ *
+ * tempfile.h decides when the data of such a file appears under its name, and
+ * which requests that takes (OP_TEMPFILE). They use the main connection, so
+ * that owns the file. Some are sent before the file is opened, to find out how:
+ * with SSH2_FXF_EXCL (OP_OPEN_EXCL), under its name or a temporary one, because
+ * a new file and an existing one are handled differently, or as it stands.
+ * Others are sent during the transfer, and the last ones after all helpers have
+ * closed the file: they replace the normal SETSIZE, FSETSTAT and CLOSE at the
+ * end of other files.
+ *
+ * Any other file that is uploaded may have a temporary file that only removes
+ * what killed copies have left beside it. It asks while the data moves, and if
+ * it has found something, before OP_END. It takes the owner from the handle of
+ * the main connection, so a file that another connection owns asks nothing.
+ */
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "conn-sched.h"
 #include "extents.h"
 #include "sched-internal.h"
-#include "sequence.h"
 #include "tempfile.h"
-#include "tempfile-sched.h"
 
 int
 tempfile_sched_add(struct sched *s, struct sched_entry *j,

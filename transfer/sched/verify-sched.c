@@ -7,12 +7,9 @@
 
 #include <stdlib.h>
 
-#include "concurrency.h"
-#include "conn-sched.h"
 #include "extents.h"
 #include "op-table.h"
 #include "sched-internal.h"
-#include "sequence.h"
 #include "verify-sched.h"
 
 /*

@@ -3,14 +3,20 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See walk.h. */
+/*
+ * walk: the entries of a scheduler in walk order, and the directories between
+ * them.
+ *
+ * A directory is two entries, before and after all that is below it. An entry
+ * belongs to the second half of its directory, which counts the entries that
+ * are not done, and becomes ready when all are done and no more will be added.
+ */
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "extents.h"
 #include "sched-internal.h"
-#include "walk.h"
 
 /* Where an entry may go from a state: a bit for each */
 #define TO(state)	(1U << STATE_ ## state)
