@@ -144,6 +144,61 @@ check_applies() {
 	    <(sed -n 's/^release //p' "$patches/reviewed" | sort)
 }
 
+# list_redirected OVERLAY: prints "FILE FUNCTION OURS" of each function that upstream's
+# file calls, or defines, by another name
+list_redirected() {
+	local objects flags f flag
+	sed -e ':a' -e '/\\$/{N; s/\\\n//; ta' -e '}' "$1" |
+	    sed -nE 's/^([a-z0-9 .-]+\.o): CPPFLAGS \+= (.*-D[A-Za-z_].*)/\1:\2/p' |
+	    while IFS=: read -r objects flags; do
+		for f in $objects; do
+			for flag in $flags; do
+				case $flag in
+				-D*=[a-z]*) flag=${flag#-D}; echo "${f%.o}.c ${flag%%=*} ${flag#*=}" ;;
+				esac
+			done
+		done
+	done
+}
+
+# list_callers FILE FUNCTION: prints upstream's functions in FILE that call it, perhaps by
+# the macro deflateInit() of deflateInit_()
+list_callers() {
+	awk -v called="${2%_}_?" '
+	/^[a-zA-Z_][a-zA-Z0-9_]*\(/ { name = $0; sub(/\(.*/, "", name) }
+	name != "" && !/^[a-z]/ && $0 ~ "(^|[^a-zA-Z0-9_])" called "\\(" { print name }
+	/^}/ { name = "" }' "$BUILD/upstream/$1" | sort -u
+}
+
+# list_unreviewed OVERLAY: prints the functions of the overlay of which neither a review
+# names the text, nor one of those functions that call them
+list_unreviewed() {
+	local f stock ours name
+	{
+		make -s -C "$TOP" hooks | sed -nE 's/^same	([^ ]+ [^ ,]+).*/\1/p'
+		awk -F '\t' 'NF == 4 && !/^#/ { print $1 " " $2 }' "$patches/assumptions"
+	} | sort -u >reviewed
+	list_redirected "$1" | while read -r f stock ours; do
+		# A function that another file defines
+		! grep -qE "^[^ ]+ $stock\$" reviewed || continue
+		for name in $(list_callers "$f" "$stock"); do
+			! grep -qx "$f $name" reviewed || continue 2
+		done
+		echo "$f $stock $ours"
+	done
+}
+
+@test "of each function in whose place ours is called, a caller or its own text was reviewed" {
+	run -0 list_unreviewed "$TOP/build-aux/overlay.mk"
+	echo "$output"
+	[ -z "$output" ]
+	[ "$(list_redirected "$TOP/build-aux/overlay.mk" | wc -l)" -gt 40 ]
+	# A new one needs a row.
+	echo 'sshd.o: CPPFLAGS += -Dlisten=ours_listen -Dsrclimit_init=ours_init' >overlay
+	run -0 list_unreviewed overlay
+	[ "$output" = "sshd.c srclimit_init ours_init" ]
+}
+
 ### What a peer reaches before login
 
 # list_linked: prints upstream's files in ssh and in the programs of sshd
@@ -165,27 +220,19 @@ is_before() { [[ " $(list_linked | tr '\n' ' ') " = *" $1 "* && " $AFTER " != *"
 # list_reached PATCHES OVERLAY: prints the numbers of patches and the functions of ours,
 # one a line
 list_reached() {
-	local p f objects flags flag
+	local p f stock ours
 	for p in "$1"/*.patch; do
 		for f in $(sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$p"); do
 			! is_before "$f" || basename "${p%%-*}"
 		done
 	done
-	sed -e ':a' -e '/\\$/{N; s/\\\n//; ta' -e '}' "$2" |
-	    sed -nE 's/^([a-z0-9 .-]+\.o): CPPFLAGS \+= (.*-D[A-Za-z].*)/\1:\2/p' >redirected
-	while IFS=: read -r objects flags; do
-		for f in $objects; do
-			is_before "${f%.o}.c" || continue
-			for flag in $flags; do
-				case $flag in
-				-D*=stock_*|-D*=*_portable) flag=${flag#-D} flag=${flag%=*} ;;
-				-D*=[a-z]*) flag=${flag#*=} ;;
-				*) continue ;;
-				esac
-				echo "$flag()"
-			done
-		done
-	done <redirected
+	while read -r f stock ours; do
+		is_before "$f" || continue
+		case $ours in
+		stock_*|*_portable) echo "$stock()" ;;
+		*) echo "$ours()" ;;
+		esac
+	done < <(list_redirected "$2")
 	sed -n 's/^HAYATE_REPLACED = //p' "$TOP/modules.mk" | tr ' ' '\n'
 }
 
