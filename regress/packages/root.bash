@@ -15,7 +15,6 @@ take_debs() {
 		echo "this needs root"
 		return 1
 	}
-	must systemd-nspawn systemd-container
 	must mmdebstrap
 	export ROOT=$BATS_FILE_TMPDIR/root DEBS=$BATS_FILE_TMPDIR/debs PACKAGES=$*
 	mkdir "$DEBS"
@@ -52,6 +51,7 @@ new_root() {
 # this machine uses. The packages of $KEEP are kept as files in /distribution.
 make_root() {
 	local suite all
+	must systemd-nspawn systemd-container
 	suite=${SUITE-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 	all=$( (needs && printf '%s\n' systemd-sysv dbus libpam-systemd "$@") | paste -sd,)
 	# shellcheck disable=SC2016 # for the shell of the hook
