@@ -286,6 +286,47 @@ check_takeover() {
 	fails grep -q 'differ\|checksum' out
 }
 
+# The source fails once, when the connection is lost as well.
+@test "a local read error before a lost connection does not outlive a successful retry" {
+	cat >cut <<-END
+	pids=\$(pgrep -P $(cat "$(sshd_dir hayate)/pid"))
+	kill -9 \$pids \$(pgrep -P "\$(echo \$pids | tr ' ' ,)")
+	END
+	cc -shared -fPIC -o once.so -xc - <<-'EOT'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+
+	ssize_t
+	pread(int fd, void *p, size_t n, off_t at)
+	{
+		ssize_t (*real)() = dlsym(RTLD_NEXT, "pread");
+		static int has_failed;
+
+		if (has_failed || at < 10000000)
+			return real(fd, p, n, at);
+		has_failed = 1;
+		unsetenv("LD_PRELOAD");
+		(void)!system("sh ./cut");
+		errno = EIO;
+		return -1;
+	}
+
+	ssize_t
+	pread64(int fd, void *p, size_t n, off_t at)
+	{
+		return pread(fd, p, n, at);
+	}
+	EOT
+	env LD_PRELOAD="$T/once.so" "$(bin scp)" -S "$(bin ssh)" -F "$F/ssh_config" --retry 1m \
+	    "$F/bulk" "hayate:$T/to" >out 2>&1 3>&-
+	(($(count_cuts) == 1))
+	cmp "$F/bulk" to
+	fails grep -q 'read local' out
+}
+
 @test "sftp goes on with its commands after a cut" {
 	printf '%s\n' "cd $T" 'mkdir d' "put $F/bulk d/one" 'rename d/one d/two' \
 	    "get d/two back" 'bye' >commands

@@ -177,7 +177,7 @@ reset_for_restart(struct transfer *t, struct file *file,
 	file_close(t, file);
 	file_drop_messages(&file->messages[0]);
 	file->status = file->dest_status = SSH2_FX_OK;
-	file->failed = file->write_errno = 0;
+	file->failed = file->write_errno = t->read_errno = 0;
 	file->seen_attrs.flags = 0;
 	file->never_striped |=
 	    tempfile_info(sched_info(a->entry).tempfile).must_restart;
