@@ -327,6 +327,61 @@ check_takeover() {
 	fails grep -q 'read local' out
 }
 
+# The file is confirmed because a connection was lost. The server then tells another time
+# of it, and another size.
+@test "a wrong time is set again, and a wrong size after that restarts the file" {
+	cat >forge <<-'END'
+	#!/usr/bin/env python3
+	"""forge NAME COUNT COMMAND...: an SFTP server that tells lies about the file NAME, if
+	it exists: the first reply to a STAT has another time, the second another size."""
+	import os, struct, subprocess, sys, threading
+	name, count, command = sys.argv[1].encode(), sys.argv[2], sys.argv[3:]
+	server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	asked = set()
+
+	def take(f):
+	    head = f.read(4)
+	    return f.read(int.from_bytes(head, "big")) if len(head) == 4 else None
+
+	def send(f, m):
+	    f.write(len(m).to_bytes(4, "big") + m)
+	    f.flush()
+
+	def answer():
+	    while (m := take(server.stdout)) is not None:
+	        if m[0] == 105 and m[1:5] in asked:
+	            with open(count, "a") as f:
+	                f.write("x")
+	            n = os.path.getsize(count)
+	            flags, size = struct.unpack(">IQ", m[5:17])
+	            if n == 1:
+	                m = m[:-4] + struct.pack(">I", int.from_bytes(m[-4:], "big") - 1000)
+	            elif n == 2:
+	                m = m[:9] + struct.pack(">Q", size - 1) + m[17:]
+	        send(sys.stdout.buffer, m)
+	    os._exit(0)
+
+	threading.Thread(target=answer).start()
+	while (m := take(sys.stdin.buffer)) is not None:
+	    if m[0] == 17 and m[9:] == name:
+	        asked.add(m[1:5])
+	    send(server.stdin, m)
+	server.stdin.close()
+	END
+	chmod +x forge
+	sshd_up hayate:forging "Subsystem sftp $T/forge $T/to $T/count $(bin sftp-server)"
+	start_copy -p -o MaxRate=8M "$F/bulk" "forging:$T/to"
+	sleep 0.5
+	pkill -9 -P "$first" ssh || pkill -9 -P "$first"
+	wait "$pid"
+	grep -q 'an additional connection was lost' out
+	[ "$(wc -c <count)" = 3 ]
+	cmp "$F/bulk" to
+	[ "$(stat -c %Y to)" = "$(stat -c %Y "$F/bulk")" ]
+	fails grep -q 'size mismatch' out
+	sshd_down forging
+}
+
 @test "sftp goes on with its commands after a cut" {
 	printf '%s\n' "cd $T" 'mkdir d' "put $F/bulk d/one" 'rename d/one d/two' \
 	    "get d/two back" 'bye' >commands

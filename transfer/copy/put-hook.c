@@ -260,7 +260,7 @@ check_mtime(const struct transfer *t, struct file *file, const Attrib *seen)
 	if (!t->preserve || (seen->flags & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
 	    (diff <= TIME_STEP && diff >= -TIME_STEP))
 		return RESULT_OK;
-	if (file->verify_attempts++ == 0)
+	if (file->wrong_times++ == 0)
 		return RESULT_EOF;
 	file_error(file, "cannot set the modification time of \"%s\"",
 	    file->dst);
@@ -281,7 +281,7 @@ check_late_target(struct request *r, const Attrib *seen)
 		return RESULT_OK;
 	if (seen->size == size)
 		return check_mtime(r->t, file, seen);
-	if (file->verify_attempts++ > 0) {
+	if (file->wrong_sizes++ > 0) {
 		file_error(file, "size mismatch: \"%s\" has %llu bytes, \"%s\" "
 		    "has %llu", file->dst, (unsigned long long)seen->size,
 		    file->src, (unsigned long long)size);

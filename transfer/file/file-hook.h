@@ -96,7 +96,8 @@ struct file {
 	/* Of an upload in place: OPEN truncates, as no old bytes are needed */
 	int	 open_truncates;
 	uint64_t sent_size;		/* of an upload, bytes */
-	unsigned int verify_attempts;	/* failed OP_STAT_DEST_ON_HOST */
+	/* OP_STAT_DEST_ON_HOST that found a wrong size, and a wrong time */
+	unsigned int wrong_sizes, wrong_times;
 	int	 old_bytes_gone;	/* of a download: it was truncated */
 	int	 is_new;		/* a directory we made, or in one */
 	char	*temp_name;	/* path of its temporary file; NULL: none */
