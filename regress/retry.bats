@@ -274,6 +274,9 @@ check_takeover() {
 	wait "$pid"
 	cmp "$F/bulk" to
 	(($(count_cuts) == 1))
+	# The temporary file of the lost connections became the file, or was removed.
+	fails grep -q 'partial upload\|left behind' out
+	[ "$(ls)" = $'out\nto' ]
 }
 
 @test "a copy to a device ends well after cuts, as there is nothing to compare" {
@@ -327,13 +330,14 @@ check_takeover() {
 	fails grep -q 'read local' out
 }
 
-# The file is confirmed because a connection was lost. The server then tells another time
-# of it, and another size.
+# The file is confirmed because a connection was lost. The server then reports a wrong time
+# and a wrong size.
 @test "a wrong time is set again, and a wrong size after that restarts the file" {
 	cat >forge <<-'END'
 	#!/usr/bin/env python3
-	"""forge NAME COUNT COMMAND...: an SFTP server that tells lies about the file NAME, if
-	it exists: the first reply to a STAT has another time, the second another size."""
+	"""forge NAME COUNT COMMAND...: an SFTP server that reports wrong attributes of the file
+	NAME, if it exists: the first reply to a STAT has a wrong mtime, the second a wrong
+	size."""
 	import os, struct, subprocess, sys, threading
 	name, count, command = sys.argv[1].encode(), sys.argv[2], sys.argv[3:]
 	server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -380,6 +384,25 @@ check_takeover() {
 	[ "$(stat -c %Y to)" = "$(stat -c %Y "$F/bulk")" ]
 	fails grep -q 'size mismatch' out
 	sshd_down forging
+}
+
+@test "a temporary file that stays after TIME, or after ^C, is named" {
+	local status=0
+	start_copy --retry 2 -o MaxRate=6M "$F/bulk" "hayate:$T/to"
+	cut_server hayate
+	wait "$pid" || status=$?
+	[ "$status" = 255 ]
+	grep "partial upload of \"$T/to\" remains in \"$(echo "$T"/.to.hayate-*)\"" out
+	[ -e "$(echo "$T"/.to.hayate-*)" ]
+	sshd_up hayate
+	rm "$T"/.to.hayate-*
+	start_copy --retry 1m -o MaxRate=6M "$F/bulk" "hayate:$T/to"
+	cut_server hayate
+	poll 10 grep -q 'logging in again' out
+	kill -INT "$(pgrep -P "$pid" -x scp)"
+	wait "$pid" && return 1
+	grep "partial upload of \"$T/to\" remains in \"$(echo "$T"/.to.hayate-*)\"" out
+	sshd_up hayate
 }
 
 @test "sftp goes on with its commands after a cut" {

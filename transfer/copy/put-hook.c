@@ -662,6 +662,8 @@ put_end(struct transfer *t, struct file *file, struct sched_entry *j)
 	if (sched_info(j).kind != KIND_FILE)
 		return;
 	file_close(t, file);
+	if (!file->failed && !sched_info(j).has_failed)
+		file_forget_leftover(file);
 	if ((left = tempfile_describe_leftover(file, j)) != NULL)
 		file_error(file, "%s", left);
 	free(left);

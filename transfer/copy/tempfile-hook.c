@@ -384,9 +384,27 @@ tempfile_describe_leftover(const struct file *file, const struct sched_entry *j)
 		    "behind and can be removed", file->temp_name, file->dst);
 		break;
 	default:
-		break;
+		if (file->leftover != NULL)
+			text = xstrdup(file->leftover);
 	}
 	return text;
+}
+
+void
+tempfile_keep_leftovers(struct transfer *t)
+{
+	struct sched_entry *j;
+	struct file *file;
+	char *text;
+
+	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =
+	    sched_next_in_order(t->sched, j)) {
+		file = sched_info(j).user;
+		if ((text = tempfile_describe_leftover(file, j)) == NULL)
+			continue;
+		free(file->leftover);
+		file->leftover = text;
+	}
 }
 
 void

@@ -46,9 +46,16 @@ int	tempfile_may_begin(const struct transfer *, uint64_t size);
 /* For OP_TEMPFILE, by enum tempfile_op */
 extern const struct op_handler tempfile_handlers[];
 
-/* What the server would keep if all ended now. The caller frees it; or NULL. */
+/* What the server would keep if all ended now; or NULL. The caller frees it. */
 char	*tempfile_describe_leftover(const struct file *,
     const struct sched_entry *);
+
+/*
+ * Before the loss of the main connection is reported to the scheduler, which
+ * drops its temporary files: remembers what tempfile_describe_leftover()
+ * returns of each file, which returns it until the file is complete.
+ */
+void	tempfile_keep_leftovers(struct transfer *);
 
 /* Reports the same as an error. */
 void	tempfile_report_leftover(const struct file *,

@@ -567,9 +567,9 @@ update_tempfiles(struct transfer *t)
 	if (sched_stats(t->sched).tempfiles == 0 && !t->had_tempfiles &&
 	    !conns_fs_check_in_flight(&t->conns))
 		return;
-	t->had_tempfiles = sched_stats(t->sched).tempfiles > 0 ||
-	    conns_fs_check_in_flight(&t->conns);
 	text = tempfile_describe_all(t);
+	t->had_tempfiles = sched_stats(t->sched).tempfiles > 0 ||
+	    conns_fs_check_in_flight(&t->conns) || text != NULL;
 	signals_hold(text != NULL, text);
 	if (signals_is_late())
 		before_fatal(t);
@@ -674,6 +674,7 @@ replace_main_conn(struct transfer *t)
 	stream_set_conf(c->stream[i], &conf);
 	t->env.established &= ~(1U << lost);
 	t->env.writable &= ~(1U << lost);
+	tempfile_keep_leftovers(t);
 	sched_conn_lost(t->sched, lost, i);
 	return 0;
 }
@@ -700,6 +701,7 @@ replace_lost_conns(struct transfer *t)
 	end_if_not_replaced(t);
 	progress_clear(t);
 	tempfile_report_proof(t);
+	tempfile_keep_leftovers(t);
 	sched_conn_lost(t->sched, SCHED_CONNS_ALL, 0);
 	conns_abandon(&t->conns);
 	if (t->dest_stream != NULL)

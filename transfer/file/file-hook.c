@@ -54,11 +54,19 @@ file_free(struct file *file)
 	free(file->names);
 	free(file->name_table);
 	free(file->temp_name);
+	free(file->leftover);
 	file_drop_messages(&file->messages[0]);
 	file_drop_messages(&file->messages[1]);
 	free(file->src);
 	free(file->dst);
 	free(file);
+}
+
+void
+file_forget_leftover(struct file *file)
+{
+	free(file->leftover);
+	file->leftover = NULL;
 }
 
 int

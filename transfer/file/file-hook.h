@@ -105,6 +105,8 @@ struct file {
 	Attrib	 temp_attrs;	/* of that file, by its first handle */
 	int64_t	 clock_offset;	/* server's clock minus ours, seconds */
 	int	 never_striped;	/* gets no temporary file any more */
+	/* names the temporary file that a lost connection has left; or NULL */
+	char	*leftover;
 	unsigned int max_conns;	/* connections that transferred it, at most */
 	Attrib	 seen_attrs;	/* by OP_STAT_DEST_ON_HOST; no flags: not yet */
 	struct sample *samples;		/* wait for the other handle */
@@ -265,6 +267,9 @@ struct file *file_new(char *src, char *dst, int depth);
 
 /* file_close() and the end of its verification come before. */
 void	file_free(struct file *);
+
+/* Its "leftover" has got another name, or was removed. */
+void	file_forget_leftover(struct file *);
 
 /* Returns 1 if the entry makes a directory. */
 int	file_is_dir(const struct sched_entry *);

@@ -356,8 +356,10 @@ take_stale_rename(struct request *r)
 	struct verification *c = r->file->verification;
 
 	stale_temp_compared(&c->stale, r->status == SSH2_FX_OK);
-	if (r->status == SSH2_FX_OK)
-		verify_adopt(&c->verify, &c->temp_verify);
+	if (r->status != SSH2_FX_OK)
+		return;
+	verify_adopt(&c->verify, &c->temp_verify);
+	file_forget_leftover(r->file);
 }
 
 /* Returns 1 if the handle is one of the file that was compared. */
