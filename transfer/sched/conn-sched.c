@@ -127,8 +127,8 @@ sched_conn_set_unsent(struct sched *s, struct sched_entry *j, uint64_t bytes)
 	j->unsent = bytes;
 }
 
-unsigned int
-sched_count_bits(unsigned int bits)
+static unsigned int
+count_bits(unsigned int bits)
 {
 	unsigned int n = 0;
 
@@ -152,7 +152,7 @@ has_own_limits(const struct sched *s)
 uint64_t
 sched_conn_weight(const struct sched *s, unsigned int conn)
 {
-	uint64_t share = s->env.window / sched_count_bits(s->env.established);
+	uint64_t share = s->env.window / count_bits(s->env.established);
 
 	return max_u64(1, has_own_limits(s) ?
 	    min_u64(share, s->conn[conn].limit) : share);
@@ -193,8 +193,8 @@ conn_is_busy(const struct sched_conn *l)
 }
 
 /* The window is shared by those that have something to do. */
-uint64_t
-sched_conn_share(const struct sched *s)
+static uint64_t
+share_of_window(const struct sched *s)
 {
 	unsigned int i, n = 0;
 
@@ -261,7 +261,7 @@ sched_conn_move(struct sched *s, struct sched_entry *j, unsigned int conn)
 }
 
 void
-sched_conn_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
+sched_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
 {
 	j->size = size;
 	sched_conn_set_unsent(s, j, j->kind == KIND_FILE &&
@@ -355,7 +355,7 @@ sched_conn_limit(const struct sched *s, const struct sched_entry *j,
 {
 	uint64_t least = (uint64_t)CONN_REQUESTS_MIN * (j->unit +
 	    REQUEST_OVERHEAD);
-	uint64_t most = max_u64(sched_conn_share(s), !has_tempfile(j) ?
+	uint64_t most = max_u64(share_of_window(s), !has_tempfile(j) ?
 	    min_u64(least, s->env.window) : 2 * CHANNEL_WINDOW_STOCK);
 
 	return has_own_limits(s) ? min_u64(most, s->conn[conn].limit) : most;

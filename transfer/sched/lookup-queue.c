@@ -25,13 +25,6 @@
  */
 #define LOOKED_UP_MAX	4
 
-void
-lookup_queue_init(struct sched *s)
-{
-	sched_link_init(&s->looked_up);
-	sched_link_init(&s->waiting_for_dir);
-}
-
 /* It waits for its directory, or for its turn. */
 static void
 enqueue_looked_up(struct sched *s, struct sched_entry *j)
@@ -42,23 +35,16 @@ enqueue_looked_up(struct sched *s, struct sched_entry *j)
 }
 
 void
-lookup_queue_hold(struct sched *s, struct sched_entry *j)
+sched_hold(struct sched *s, struct sched_entry *j, int on)
 {
-	j->is_held = 1;
-	if (is_lookup(j))
-		return;
-	s->nready--;
-	enqueue_looked_up(s, j);
-}
-
-void
-lookup_queue_release(struct sched *s, struct sched_entry *j)
-{
-	j->is_held = 0;
-	if (j->state != STATE_HELD)
-		return;
-	walk_set_state(j, STATE_LOOKED_UP);
-	enqueue(&s->looked_up, j);
+	j->is_held = on;
+	if (on && !is_lookup(j)) {
+		s->nready--;
+		enqueue_looked_up(s, j);
+	} else if (!on && j->state == STATE_HELD) {
+		walk_set_state(j, STATE_LOOKED_UP);
+		enqueue(&s->looked_up, j);
+	}
 }
 
 /*
@@ -77,19 +63,6 @@ lookup_queue_may_ask(const struct sched *s)
 	return (s->has_handle_limit ? s->nlookups :
 	    lookup_queue_slots_used(s)) < s->limit && s->nlooked_up +
 	    s->nlookups < LOOKED_UP_MAX * s->limit;
-}
-
-struct sched_entry *
-lookup_queue_next(const struct sched *s)
-{
-	return sched_link_is_empty(&s->looked_up) ? NULL :
-	    entry_of_queue(s->looked_up.next);
-}
-
-void
-lookup_queue_remove(struct sched *s, struct sched_entry *j)
-{
-	s->nlooked_up -= is_looked_up(j);
 }
 
 int
@@ -119,7 +92,7 @@ lookup_queue_fail(struct sched *s, struct sched_link *queue)
 			continue;
 		sched_link_remove(l);
 		s->nready -= !is_looked_up(j);
-		lookup_queue_remove(s, j);
+		s->nlooked_up -= is_looked_up(j);
 		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);
 	}

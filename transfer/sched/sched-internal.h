@@ -626,12 +626,6 @@ void	walk_children_complete(struct sched *, struct sched_entry *leave);
 
 /* Entries that a list has named (lookup-queue.c) */
 
-void	lookup_queue_init(struct sched *);
-
-/* As sched_hold() */
-void	lookup_queue_hold(struct sched *, struct sched_entry *);
-void	lookup_queue_release(struct sched *, struct sched_entry *);
-
 /* Returns 1 if one more lookup may be sent. */
 int	lookup_queue_may_ask(const struct sched *);
 
@@ -640,13 +634,6 @@ int	lookup_queue_may_ask(const struct sched *);
  * use. Lookups count if the server has announced no limit of handles.
  */
 uint32_t lookup_queue_slots_used(const struct sched *);
-
-/*
- * lookup_queue_next() returns the next entry in "looked_up", which stays there,
- * or NULL. Call lookup_queue_remove() when any entry starts.
- */
-struct sched_entry *lookup_queue_next(const struct sched *);
-void	lookup_queue_remove(struct sched *, struct sched_entry *);
 
 /*
  * Handles the reply to a lookup. Returns 1, or 0 if the entry ends because the
@@ -750,21 +737,16 @@ void sched_conn_move(struct sched *, struct sched_entry *, unsigned int conn);
 void	sched_conn_set_unsent(struct sched *, struct sched_entry *,
     uint64_t bytes);
 
-/* The file has this size. */
-void sched_conn_set_size(struct sched *, struct sched_entry *, uint64_t size);
-
 /* What waits of the entry has changed, or how many connections carry it. */
 void	sched_conn_count_buffered(struct sched *, struct sched_entry *);
 
 /*
  * What a connection has to do, and what it may have in flight beside the
- * others, in bytes; which has least to do for what it carries; how many bits
- * are set.
+ * others, in bytes; which has least to do for what it carries
  */
 uint64_t sched_conn_work(const struct sched_conn *);
 uint64_t sched_conn_weight(const struct sched *, unsigned int conn);
 unsigned int sched_conn_least_busy(const struct sched *);
-unsigned int sched_count_bits(unsigned int bits);
 
 /* Returns the length of a file's next new READ or WRITE. */
 uint64_t sched_conn_data_len(const struct sched *, const struct sched_entry *);
@@ -786,11 +768,10 @@ void	sched_conn_reply_aged(struct sched *, const struct sched_request *,
     uint32_t len);
 
 /*
- * Bytes that a connection may have in flight; and this connection, if it moves
- * this file. A channel has at least what is on the path and as much that waits
- * for the window in ssh, so that none of it is lost while a reply returns.
+ * Bytes that the connection may have in flight while it moves this file. A
+ * channel has at least what is on the path and as much that waits for the
+ * window in ssh, so that none of it is lost while a reply returns.
  */
-uint64_t sched_conn_share(const struct sched *);
 uint64_t sched_conn_limit(const struct sched *, const struct sched_entry *,
     unsigned int conn);
 
@@ -944,11 +925,11 @@ void	tempfile_sched_locate_write(const struct sched_entry *,
 int	tempfile_sched_reply(struct sched *, struct sched_entry *,
     const struct tempfile_request *, const struct sched_reply *);
 
-/* Replies (sched-replies.c) */
+/* Functions of scheduler.h that files below scheduler.c define */
 
-/* As sched_local_done() and sched_reply() */
-void	sched_finish_local(struct sched *);
-int	sched_take_reply(struct sched *, uint32_t id,
-    const struct sched_reply *);
+void	sched_set_size(struct sched *, struct sched_entry *, uint64_t size);
+void	sched_hold(struct sched *, struct sched_entry *, int on);
+void	sched_local_done(struct sched *);
+int	sched_reply(struct sched *, uint32_t id, const struct sched_reply *);
 
 #endif /* HAYATE_SCHED_INTERNAL_H */

@@ -105,7 +105,7 @@ static void (*const local_done[])(struct sched *, struct sched_entry *) = {
 };
 
 void
-sched_finish_local(struct sched *s)
+sched_local_done(struct sched *s)
 {
 	enum sched_op op = s->last_local.op;
 
@@ -630,7 +630,7 @@ note_reply(struct sched *s, struct sched_entry *j,
 	if (reply->kind != KIND_LINK) {
 		if (walk_set_kind(s, j, reply->kind, reply->size) != 0)
 			return -1;
-		sched_conn_set_size(s, j, reply->size);
+		sched_set_size(s, j, reply->size);
 	}
 	if (reply->local_conflict) {
 		request_restart(j, RESTART_LOCAL_CONFLICT);
@@ -652,7 +652,7 @@ note_reply(struct sched *s, struct sched_entry *j,
 }
 
 int
-sched_take_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
+sched_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 {
 	struct sched_request **place = sched_request_slot(s, id), r;
 

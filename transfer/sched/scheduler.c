@@ -334,8 +334,11 @@ next_startable(const struct sched *s)
 {
 	struct sched_entry *j;
 
-	if ((j = lookup_queue_next(s)) != NULL && !must_not_start(s, j))
-		return j;
+	if (!sched_link_is_empty(&s->looked_up)) {
+		j = entry_of_queue(s->looked_up.next);
+		if (!must_not_start(s, j))
+			return j;
+	}
 	if (sched_link_is_empty(&s->ready))
 		return NULL;
 	j = entry_of_queue(s->ready.next);
@@ -348,7 +351,7 @@ static void
 leave_queue(struct sched *s, struct sched_entry *j)
 {
 	s->nready -= !is_looked_up(j);
-	lookup_queue_remove(s, j);
+	s->nlooked_up -= is_looked_up(j);
 	sched_link_remove(&j->queue);
 	j->restart.limit_epoch = s->limit_epoch;
 	walk_set_state(j, is_lookup(j) ? STATE_LOOKUP : STATE_OPENING);
@@ -548,15 +551,6 @@ sched_children(struct sched *s, struct sched_entry *dir,
 }
 
 void
-sched_hold(struct sched *s, struct sched_entry *j, int on)
-{
-	if (on)
-		lookup_queue_hold(s, j);
-	else
-		lookup_queue_release(s, j);
-}
-
-void
 sched_set_exclusive(struct sched_entry *j)
 {
 	j->restart.exclusive = 1;
@@ -663,18 +657,6 @@ sched_next_in_order(const struct sched *s, const struct sched_entry *j)
 	return next == &s->walk ? NULL : entry_of_walk(next);
 }
 
-void
-sched_local_done(struct sched *s)
-{
-	sched_finish_local(s);
-}
-
-int
-sched_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
-{
-	return sched_take_reply(s, id, reply);
-}
-
 static int
 stats_first(const struct sched_begin *b)
 {
@@ -733,12 +715,6 @@ sched_fail(struct sched_entry *j)
 }
 
 void
-sched_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
-{
-	sched_conn_set_size(s, j, size);
-}
-
-void
 sched_interrupt(struct sched *s)
 {
 	unsigned int i;
@@ -785,7 +761,8 @@ sched_new(const struct sched_conf *conf)
 	sched_link_init(&s->unlisted);
 	sched_link_init(&s->pending_extents);
 	sched_link_init(&s->tempfiles);
-	lookup_queue_init(s);
+	sched_link_init(&s->looked_up);
+	sched_link_init(&s->waiting_for_dir);
 	sched_link_init(&s->verified);
 	sched_link_init(&s->deferred);
 	for (i = 0; i < SCHED_CONNS_MAX; i++) {

@@ -134,7 +134,7 @@ verify_sched_next_copy(struct sched *s)
 	if (sched_link_is_empty(&s->verified))
 		return NULL;
 	j = dequeue(&s->verified);
-	sched_conn_set_size(s, j, j->size);
+	sched_set_size(s, j, j->size);
 	return j;
 }
 
