@@ -297,8 +297,7 @@ restart_when_idle(struct sched *s, struct sched_entry *j)
 	j->outcome = s->interrupted ? OUTCOME_FAILED : OUTCOME_RESTART;
 	j->restart.reason = RESTART_CONNS_LOST;
 	j->restart.exclude_conns = 0;
-	if (!data_is_done(j))
-		seq_continue(s, j);
+	seq_continue(s, j);
 }
 
 /* The temporary files that a killed copy has left stay there. */
@@ -389,14 +388,9 @@ failover_conn_lost(struct sched *s, unsigned int conn, unsigned int new_main)
 	}
 	if (is_main && s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
-	if (helped != NULL && helped->step == OP_RESTART &&
-	    !sched_link_is_empty(&helped->queue))
-		return;
-	if (helped != NULL && !data_is_done(helped))
+	if (helped != NULL && (helped->step != OP_RESTART ||
+	    sched_link_is_empty(&helped->queue)))
 		seq_continue(s, helped);
-	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
-	    !has_tempfile(helped))
-		seq_closed(s, helped);
 }
 
 void

@@ -693,10 +693,12 @@ unsigned int seq_conn(const struct sched *, const struct sched_entry *);
 uint64_t seq_offset(const struct sched_entry *);
 
 /*
- * Call it when something about the data of a file has changed. Puts the file
- * into the queue of its owner, where it keeps its place; into that of pending
- * extents, which come before all else; or, if no more data will be moved and
- * none is in flight, into STATE_FINISHING.
+ * Call it when a reply, local work or a loss has changed something about a
+ * file. While data is transferred, or a range is read for the verification, it
+ * puts the file into the queue of its owner, where it keeps its place; into
+ * that of pending extents, which come before all else; or, if no more data will
+ * be moved and none is in flight, into STATE_FINISHING. From there on it closes
+ * the file if nothing else is queued for it. In other states it does nothing.
  */
 void	seq_continue(struct sched *, struct sched_entry *);
 

@@ -377,7 +377,7 @@ on_setsize_0(struct sched *s, struct sched_entry *j,
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_WORKS;
-	seq_continue(s, j);
+	data_may_begin(s, j);
 	return j->outcome == OUTCOME_RESTART;
 }
 
@@ -390,12 +390,9 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
 	if (r->result != RESULT_OK) {
 		request_restart(j, RESTART_LATE_TRUNCATE);
 		give_up_late_truncate(s);
-	} else {
-		walk_set_state(j, STATE_DATA);
-		if (s->late_truncate == LATE_TRUNCATE_ASKED)
-			s->late_truncate = LATE_TRUNCATE_UNKNOWN;
-	}
-	seq_continue(s, j);
+	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
+		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	data_may_begin(s, j);
 	return j->outcome == OUTCOME_RESTART;
 }
 
@@ -535,10 +532,7 @@ on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 		raise_outcome(j, OUTCOME_FAILED);
 		tempfile_sched_note_write_error(j);
 	}
-	if (!data_is_done(j))
-		seq_continue(s, j);
-	else if (sched_link_is_empty(&j->queue) && !has_tempfile(j))
-		seq_closed(s, j);
+	seq_continue(s, j);
 	return 0;
 }
 
@@ -574,8 +568,7 @@ static int
 on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r)
 {
 	stripe_sampled(s, j, r->off, r->result);
-	if (!data_is_done(j))
-		seq_continue(s, j);
+	seq_continue(s, j);
 	return 0;
 }
 

@@ -77,26 +77,66 @@ range_finished(struct sched *s, struct sched_entry *j)
 	schedule_step(s, j, OP_VERIFY_REQUEST);
 }
 
-void
-seq_continue(struct sched *s, struct sched_entry *j)
+/* The file takes its turn with its next READ or WRITE. */
+static void
+queue_data(struct sched *s, struct sched_entry *j)
+{
+	if (j->extents.npending > 0)
+		sched_link_before(&j->pending_link, &s->pending_extents);
+	if (sched_link_is_empty(&j->queue) && has_more_data(j))
+		enqueue(&s->conn[j->owner].data, j);
+}
+
+static void
+continue_data(struct sched *s, struct sched_entry *j)
 {
 	if (must_truncate_late(j) && s->late_truncate == LATE_TRUNCATE_FAILS)
 		request_restart(j, RESTART_LATE_TRUNCATE);
 	sched_link_remove(&j->pending_link);
 	if (!data_is_over(s, j)) {
-		if (must_reopen(s, j))
-			return;
-		if (j->extents.npending > 0)
-			sched_link_before(&j->pending_link,
-			    &s->pending_extents);
-		if (sched_link_is_empty(&j->queue) && has_more_data(j))
-			enqueue(&s->conn[j->owner].data, j);
-	} else if (j->in_flight == 0 && is_reading_range(j))
-		range_finished(s, j);
-	else if (j->in_flight == 0)
+		if (!must_reopen(s, j))
+			queue_data(s, j);
+	} else if (j->in_flight == 0)
 		data_finished(s, j);
 	else
 		sched_link_remove(&j->queue);
+}
+
+static void
+continue_range(struct sched *s, struct sched_entry *j)
+{
+	sched_link_remove(&j->pending_link);
+	if (!data_is_over(s, j))
+		queue_data(s, j);
+	else if (j->in_flight == 0)
+		range_finished(s, j);
+	else
+		sched_link_remove(&j->queue);
+}
+
+/* A file with a temporary file ends as that says: tempfile_sched_next(). */
+static void
+end_when_idle(struct sched *s, struct sched_entry *j)
+{
+	if (sched_link_is_empty(&j->queue) && !has_tempfile(j))
+		seq_closed(s, j);
+}
+
+/* The functions of the states look at the facts, whatever has changed. */
+static void (*const states[])(struct sched *, struct sched_entry *) = {
+	[STATE_VERIFY_BEFORE] = continue_range,
+	[STATE_DATA] = continue_data,
+	[STATE_FINISHING] = end_when_idle,
+	[STATE_CLOSING] = end_when_idle,
+	[STATE_VERIFY_AFTER] = continue_range,
+	[STATE_DONE] = NULL
+};
+
+void
+seq_continue(struct sched *s, struct sched_entry *j)
+{
+	if (states[j->state] != NULL)
+		states[j->state](s, j);
 }
 
 /* Conditions of the sequences below */
