@@ -389,6 +389,18 @@ run_blind_server() {
 	cmp "$SIZES/10485761" 5
 }
 
+# Upstream's loop copies such a file, and has allocated its buffer before.
+@test "limits of a server of version 2 cannot arrive during a put" {
+	run_peer version=2 limits=261120,261120,0 <<<"put $SIZES/10485761 $T/there"
+	cmp "$SIZES/10485761" there
+	rm there
+	# As stock, sftp waits for them.
+	MALLOC_CHECK_=3 run -124 timeout 2 "$(bin sftp)" -q -b - -D \
+	    "$REGRESS/peers/sftp-peer version=2 limits=261120,261120,0 defer=3" \
+	    3>&- <<<"put $SIZES/10485761 $T/there"
+	[ ! -e there ]
+}
+
 @test "a transfer does not wait for limits that never arrive" {
 	run_peer limits=32768,32768,0 defer=-1 <<-END
 	put $SIZES/10485761 $T/there

@@ -23,6 +23,7 @@
 #include "misc.h"
 #include "sftp.h"
 #include "sftp-common.h"
+#include "sftp-client.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "xmalloc.h"
@@ -251,7 +252,12 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 	if (early_requests_begin(c->fd_in))
 		q->replies.dropped_from = EARLY_REQUESTS_ID;
 	report_connect();
-	if (q->chosen || !hayopt_get()->hayate || rendezvous_is_stock(c->fd_in))
+	/*
+	 * Upstream's functions copy the files of an older server, and have the
+	 * sizes of its buffers from when a file begins.
+	 */
+	if (q->chosen || !hayopt_get()->hayate ||
+	    rendezvous_is_stock(c->fd_in) || sftp_proto_version(conn) < 3)
 		return limits;
 	q->is_tuned = 1;
 	q->stock_requests = *c->num_requests;

@@ -20,9 +20,9 @@
  * path is one, both requests are sent together.
  *
  * A connection is "tuned" in this way unless the user chose the requests (-R,
- * -B, -X) or a rate (-l), or ssh has "Hayate no" (rendezvous.h): it is then
- * left to stock code. Called from patches 160 and 164 as well. Main thread
- * only.
+ * -B, -X) or a rate (-l), the server speaks a version below 3, or ssh has
+ * "Hayate no" (rendezvous.h): it is then left to stock code. Called from
+ * patches 160 and 164 as well. Main thread only.
  */
 
 #ifndef HAYATE_SERVER_HOOK_H
