@@ -65,14 +65,6 @@ static struct batch {
 
 /* Names. A server may not tell apart those that differ only in case. */
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 static uint16_t *
 name_counter(struct batch *l, const char *name)
 {
@@ -96,7 +88,7 @@ is_name_in_flight(struct batch *l, const char *name)
 	for (j = sched_next_in_order(l->t.sched, NULL); j != NULL; j =
 	    sched_next_in_order(l->t.sched, j)) {
 		file = sched_info(j).user;
-		if (strcasecmp(base_name(file->src), name) == 0)
+		if (strcasecmp(file_base_name(file->src), name) == 0)
 			return 1;
 	}
 	return 0;
@@ -112,7 +104,7 @@ stat_source(const struct transfer *t, const char *path, Attrib *a)
 	struct stat sb;
 
 	memset(a, 0, sizeof(*a));
-	if (*base_name(path) == '\0')
+	if (*file_base_name(path) == '\0')
 		return -1;
 	if (t->ops->is_put) {
 		if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode))
@@ -129,7 +121,7 @@ stat_source(const struct transfer *t, const char *path, Attrib *a)
 static void
 add_listed_file(struct batch *l, const char *src, const Attrib *a)
 {
-	const char *name = base_name(src);
+	const char *name = file_base_name(src);
 	struct file *file = file_new(xstrdup(src), NULL, 0);
 
 	xasprintf(&file->dst, "%s%s", l->dir, name);
@@ -147,7 +139,7 @@ add_ahead(struct batch *l)
 	Attrib a;
 
 	for (; l->next != l->end && l->jobs < AHEAD; l->next++) {
-		if (is_name_in_flight(l, base_name(*l->next)) ||
+		if (is_name_in_flight(l, file_base_name(*l->next)) ||
 		    stat_source(&l->t, *l->next, &a) != 0)
 			return;
 		add_listed_file(l, *l->next, &a);
@@ -189,9 +181,9 @@ args_finish(void)
 static int
 keeps_name(const char *src, const char *dst, size_t *dirlen)
 {
-	size_t n = strlen(base_name(src)), len = strlen(dst);
+	size_t n = strlen(file_base_name(src)), len = strlen(dst);
 
-	if (len < n || strcmp(dst + len - n, base_name(src)) != 0 ||
+	if (len < n || strcmp(dst + len - n, file_base_name(src)) != 0 ||
 	    (len > n && dst[len - n - 1] != '/'))
 		return 0;
 	*dirlen = len - n;
@@ -224,7 +216,7 @@ begin_batch(struct batch *l, const struct transfer *t, char *const *srcs,
 	Attrib a;
 
 	if (srcs[1] == NULL || !keeps_name(srcs[0], dst, &dirlen) ||
-	    strcasecmp(base_name(srcs[0]), base_name(srcs[1])) == 0 ||
+	    strcasecmp(file_base_name(srcs[0]), file_base_name(srcs[1])) == 0 ||
 	    stat_source(t, srcs[1], &a) != 0 || stat_source(t, srcs[0], &a) !=
 	    0)
 		return;
@@ -257,7 +249,7 @@ copy_oldest_file(struct batch *l, struct file *file)
 {
 	int is_put = l->t.ops->is_put, result;
 
-	--*name_counter(l, base_name(file->src));
+	--*name_counter(l, file_base_name(file->src));
 	l->jobs--;
 	l->result = 0;
 	file->result = &l->result;
@@ -541,7 +533,7 @@ begin_early_requests(char *source, char *target)
 
 	if (remote == is_remote(target) || path == NULL || opt->recursive ||
 	    opt->into_dir || longopt_verifies() || files_from_is_wanted() ||
-	    *base_name(path) == '\0' || strpbrk(path, "*?[\\") != NULL)
+	    *file_base_name(path) == '\0' || strpbrk(path, "*?[\\") != NULL)
 		return;
 	if (remote)
 		early_requests_get(path);

@@ -35,66 +35,46 @@ extern volatile sig_atomic_t interrupted;
 
 /* A directory has what a get would set, and its times even without -p. */
 static Attrib
-attrs_of_dir(const struct file *file, u_int more)
+attrs_for(const struct request *r)
 {
-	Attrib a = file->a;
+	Attrib a = r->file->a;
 
 	a.flags &= PASSED_ON;
+	if (sched_info(r->a.entry).kind == KIND_FILE) {
+		if (!r->t->preserve)
+			a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
+		a.perm &= 0777;
+		return a;
+	}
 	if ((a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0)
 		a.perm = S_IWUSR | S_IXUSR;
 	a.flags |= SSH2_FILEXFER_ATTR_PERMISSIONS;
-	a.perm = (a.perm & 01777) | more;
+	a.perm &= 01777;
+	/* It is writable for the time of the transfer. */
+	if (r->a.op == OP_MKDIR)
+		a.perm |= S_IWUSR | S_IXUSR;
 	return a;
 }
 
-static Attrib
-attrs_of_file(const struct transfer *t, const struct file *file)
+static void
+send_attrs(struct request *r)
 {
-	Attrib a = file->a;
+	Attrib attrs = attrs_for(r);
 
-	a.flags &= PASSED_ON;
-	if (!t->preserve)
-		a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
-	a.perm &= 0777;
-	return a;
+	file_send_attrs(r, &attrs);
 }
 
 static void
 send_open_dest(struct request *r)
 {
 	struct file *file = r->file;
-	Attrib attrs = attrs_of_file(r->t, file);
+	Attrib attrs = attrs_for(r);
 
 	if (r->a.op == OP_OPEN_DEST_TRUNC)
 		debug("truncating \"%s\" at 0", file->dst);
 	file_send_open(r, file->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
 	    (r->a.op == OP_OPEN_DEST && (file->truncate_late ||
 	    file->possible_source) ? 0 : SSH2_FXF_TRUNC), &attrs);
-}
-
-/* A directory is writable for the time of the transfer. */
-static void
-send_mkdir(struct request *r)
-{
-	Attrib attrs = attrs_of_dir(r->file, S_IWUSR | S_IXUSR);
-
-	file_send_attrs(r, &attrs);
-}
-
-static void
-send_setstat(struct request *r)
-{
-	Attrib attrs = attrs_of_dir(r->file, 0);
-
-	file_send_attrs(r, &attrs);
-}
-
-static void
-send_fsetstat(struct request *r)
-{
-	Attrib attrs = attrs_of_file(r->t, r->file);
-
-	file_send_attrs(r, &attrs);
 }
 
 /* Replies */
@@ -136,15 +116,6 @@ take_stat(struct request *r)
 /* Errors */
 
 static void
-fail_stat(struct request *r)
-{
-	if (sched_info(r->a.entry).kind == KIND_FILE)
-		return;
-	file_error(r->file, "stat remote: %s", fx2txt(r->status));
-	r->file->failed = 1;
-}
-
-static void
 fail_truncate(struct request *r)
 {
 	file_error(r->file, "dest truncate \"%s\" failed", r->file->dst);
@@ -152,9 +123,10 @@ fail_truncate(struct request *r)
 
 /* Upstream ignores what happens after the last WRITE, but not a CLOSE. */
 static const struct op_handler cross_handlers[] = {
-	[OP_MKDIR] = { send_mkdir, file_take_new_dir },
-	[OP_STAT_DEST] = { file_send, take_stat, NULL, 0, fail_stat },
-	[OP_SETSTAT] = { send_setstat, NULL, "remote setstat",
+	[OP_MKDIR] = { send_attrs, file_take_new_dir },
+	[OP_STAT_DEST] = { file_send, take_stat, NULL, 0,
+	    file_fail_stat },
+	[OP_SETSTAT] = { send_attrs, NULL, "remote setstat",
 	    NAMES_PATH | IS_LAST },
 
 	[OP_OPEN_DEST] = { send_open_dest, file_take_handle, "dest open",
@@ -162,7 +134,7 @@ static const struct op_handler cross_handlers[] = {
 	[OP_SETSIZE_0] = { file_send_size },
 	[OP_FSTAT_TYPE] = { file_send, file_take_type },
 	[OP_WRITE] = { NULL /* relay_data() */, NULL, NULL, IS_DATA | FAILS },
-	[OP_FSETSTAT] = { send_fsetstat, NULL, "remote fsetstat" },
+	[OP_FSETSTAT] = { send_attrs, NULL, "remote fsetstat" },
 	[OP_CLOSE_DEST] = { file_send, NULL, "close remote", FAILS },
 	[OP_OPEN_DEST_TRUNC] = { send_open_dest, file_take_handle, "dest open",
 	    NAMES_PATH, fail_truncate },

@@ -429,19 +429,7 @@ get_enter(struct transfer *t, struct file *file)
 {
 	debug2_f("%s dir \"%s\" to \"%s\"", t->ops->kind_text, file->src,
 	    file->dst);
-	if (file->depth >= FILE_DEPTH_MAX) {
-		file_error(file, "Maximum directory depth exceeded: %d levels",
-		    file->depth);
-		return -1;
-	}
-	if (!S_ISDIR(file->a.perm)) {
-		file_error(file, "\"%s\" is not a directory", file->src);
-		return -1;
-	}
-	if (t->print && t->print != SFTP_PROGRESS_ONLY)
-		file_message(file, 0, MESSAGE_STDOUT, "Retrieving %s\n",
-		    file->src);
-	return 0;
+	return file_enter(t, file, S_ISDIR(file->a.perm));
 }
 
 /* Returns 0, or -1 with a text. */
@@ -589,11 +577,9 @@ void
 get_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
     const struct dir_entry *name)
 {
-	struct file *file;
+	struct file *file = file_new_child(dir, name->name);
 	enum sched_kind kind = KIND_MESSAGE;
 
-	file = file_new(sftp_path_append(dir->src, name->name),
-	    sftp_path_append(dir->dst, name->name), dir->depth + 1);
 	file->a = name->a;
 	if (S_ISLNK(file->a.perm) && t->follow)
 		kind = KIND_LINK;

@@ -405,22 +405,6 @@ take_stat(struct request *r)
 
 /* Errors */
 
-/* Nothing was found where the file will be, or nothing is known of it. */
-static void
-fail_stat(struct request *r)
-{
-	struct file *file = r->file;
-	int is_absent = r->status == SSH2_FX_NO_SUCH_FILE;
-
-	if (sched_info(r->a.entry).kind != KIND_FILE) {
-		file_error(file, "stat remote: %s", fx2txt(r->status));
-		file->failed = 1;
-		return;
-	}
-	file->sparse &= is_absent;
-	file->open_truncates |= is_absent;
-}
-
 static void
 fail_seen_target(struct request *r)
 {
@@ -441,7 +425,7 @@ fail_truncated_size(struct request *r)
  */
 static const struct op_handler put_handlers[] = {
 	[OP_MKDIR] = { send_mkdir, file_take_new_dir },
-	[OP_STAT] = { file_send, take_stat, NULL, 0, fail_stat },
+	[OP_STAT] = { file_send, take_stat, NULL, 0, file_fail_stat },
 	[OP_SETSTAT] = { file_send_own_attrs, NULL, "remote setstat",
 	    NAMES_PATH | IS_LAST },
 
@@ -474,27 +458,17 @@ static const struct op_handler put_handlers[] = {
 static int
 begin_local_dir(struct transfer *t, struct file *file)
 {
-	struct stat sb;
+	struct stat sb = { 0 };
 
 	debug2_f("upload local dir \"%s\" to remote \"%s\"", file->src,
 	    file->dst);
-	if (file->depth >= FILE_DEPTH_MAX) {
-		file_error(file, "Maximum directory depth exceeded: %d levels",
-		    file->depth);
-		return -1;
-	}
-	if (stat(file->src, &sb) == -1) {
+	if (file->depth < FILE_DEPTH_MAX && stat(file->src, &sb) == -1) {
 		file_error(file, "stat local \"%s\": %s", file->src,
 		    strerror(errno));
 		return -1;
 	}
-	if (!S_ISDIR(sb.st_mode)) {
-		file_error(file, "\"%s\" is not a directory", file->src);
+	if (file_enter(t, file, S_ISDIR(sb.st_mode)) == -1)
 		return -1;
-	}
-	if (t->print && t->print != SFTP_PROGRESS_ONLY)
-		file_message(file, 0, MESSAGE_STDOUT, "Entering %s\n",
-		    file->src);
 	stat_to_attrib(&sb, &file->a);
 	file->a.perm &= 01777;
 	return 0;
@@ -700,8 +674,7 @@ static void
 put_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
     const struct dir_entry *name)
 {
-	struct file *file = file_new(sftp_path_append(dir->src, name->name),
-	    sftp_path_append(dir->dst, name->name), dir->depth + 1);
+	struct file *file = file_new_child(dir, name->name);
 	struct stat sb;
 	enum sched_kind kind = KIND_MESSAGE;
 

@@ -301,16 +301,14 @@ glob_readdir(void *arg)
 {
 	static struct dirent entry;
 	struct listing *l = arg;
-	const char *path, *slash;
+	const char *path;
 
 	if (l->read == l->n)
 		return NULL;
 	path = l->known[l->read++].path;
-	slash = strrchr(path, '/');
 	memset(&entry, 0, sizeof(entry));
 	entry.d_ino = 1;
-	strlcpy(entry.d_name, slash != NULL ? slash + 1 : path,
-	    sizeof(entry.d_name));
+	strlcpy(entry.d_name, file_base_name(path), sizeof(entry.d_name));
 	return &entry;
 }
 

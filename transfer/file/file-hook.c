@@ -44,6 +44,21 @@ file_new(char *src, char *dst, int depth)
 	return file;
 }
 
+struct file *
+file_new_child(const struct file *dir, const char *name)
+{
+	return file_new(sftp_path_append(dir->src, name),
+	    sftp_path_append(dir->dst, name), dir->depth + 1);
+}
+
+const char *
+file_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 void
 file_free(struct file *file)
 {
@@ -464,6 +479,39 @@ file_take_dir(struct request *r)
 	file_error(file, "\"%s\" exists but is not a directory", file->dst);
 	file->failed = 1;
 	r->said.result = RESULT_FAILED;
+}
+
+void
+file_fail_stat(struct request *r)
+{
+	struct file *file = r->file;
+	int is_absent = r->status == SSH2_FX_NO_SUCH_FILE;
+
+	if (sched_info(r->a.entry).kind != KIND_FILE) {
+		file_error(file, "stat remote: %s", fx2txt(r->status));
+		file->failed = 1;
+		return;
+	}
+	file->sparse &= is_absent;
+	file->open_truncates |= is_absent;
+}
+
+int
+file_enter(struct transfer *t, struct file *dir, int is_dir)
+{
+	if (dir->depth >= FILE_DEPTH_MAX) {
+		file_error(dir, "Maximum directory depth exceeded: %d levels",
+		    dir->depth);
+		return -1;
+	}
+	if (!is_dir) {
+		file_error(dir, "\"%s\" is not a directory", dir->src);
+		return -1;
+	}
+	if (t->print && t->print != SFTP_PROGRESS_ONLY)
+		file_message(dir, 0, MESSAGE_STDOUT, "%s %s\n",
+		    t->ops->is_put ? "Entering" : "Retrieving", dir->src);
+	return 0;
 }
 
 int

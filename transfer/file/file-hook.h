@@ -264,6 +264,10 @@ struct direction_ops {
 
 /* Returns a new file, and takes over the two paths. */
 struct file *file_new(char *src, char *dst, int depth);
+struct file *file_new_child(const struct file *dir, const char *name);
+
+/* Returns the part of the path behind its last slash, which may be "". */
+const char *file_base_name(const char *path);
 
 /* file_close() and the end of its verification come before. */
 void	file_free(struct file *);
@@ -369,6 +373,18 @@ op_function file_take_type;
  * OP_MKDIR has failed: fails as well unless there is a directory.
  */
 op_function file_take_new_dir, file_take_dir;
+
+/*
+ * The STAT of a target has failed, so the directory fails. Nothing was found
+ * where a file will be, or nothing is known of it.
+ */
+op_function file_fail_stat;
+
+/*
+ * A directory begins, which is printed if the user wants that. Returns 0, or -1
+ * with a text if it may not be entered.
+ */
+int	file_enter(struct transfer *, struct file *, int is_dir);
 
 /* Returns 1 if both have a size and an mtime, and these are equal. */
 int	file_is_same(const Attrib *, const Attrib *);

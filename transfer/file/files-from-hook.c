@@ -652,14 +652,6 @@ set_dir_state(struct transfer *t, struct file *file, enum sched_kind kind)
 	}
 }
 
-static const char *
-base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
 /*
  * A directory that is named was made. The request that makes it as the way to
  * another name comes too late then, and finds it.
@@ -667,7 +659,8 @@ base_of(const char *path)
 static void
 note_dir_made(const struct file *file)
 {
-	struct parent_dir *p = find_dir(file->parent_dir, base_of(file->dst));
+	struct parent_dir *p = find_dir(file->parent_dir,
+	    file_base_name(file->dst));
 
 	if (p != NULL)
 		p->is_new = 1;
@@ -713,7 +706,7 @@ files_from_entry_printed(struct file *file)
 static enum sched_kind
 adopt_named_dir(struct file *file)
 {
-	const char *name = base_of(file->dst);
+	const char *name = file_base_name(file->dst);
 	struct parent_dir *up = file->parent_dir;
 
 	if (find_dir(up, name) == NULL) {

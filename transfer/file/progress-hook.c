@@ -57,14 +57,14 @@ static const char *
 current_name(const struct transfer *t)
 {
 	struct sched_entry *j = sched_next_in_order(t->sched, NULL);
-	const char *slash;
+	const char *name;
 	struct file *file;
 
 	if (j == NULL || sched_info(j).kind != KIND_FILE)
 		return "";
 	file = sched_info(j).user;
-	slash = strrchr(file->src, '/');
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : file->src;
+	name = file_base_name(file->src);
+	return *name != '\0' ? name : file->src;
 }
 
 static void
