@@ -54,7 +54,7 @@ reconnect_want(const char *time, int seconds)
 static int
 hold_ssh(struct reconnect *r, struct server *q)
 {
-	int hold = rendezvous_hold(server_get_conn(q)->fd_in);
+	int hold = rendezvous_hold(server_info(q)->conn.fd_in);
 
 	if (hold == -1)
 		return -1;
@@ -87,7 +87,7 @@ void
 reconnect_keep_ssh(struct reconnect *r)
 {
 	if (r->is_possible && r->session == 0 && (r->session =
-	    fcntl(server_get_conn(r->conn[0].server)->fd_in, F_DUPFD_CLOEXEC,
+	    fcntl(server_info(r->conn[0].server)->conn.fd_in, F_DUPFD_CLOEXEC,
 	    STDERR_FILENO + 1)) == -1)
 		r->is_possible = r->session = 0;
 }
@@ -158,7 +158,7 @@ begin_session(int fd, uint64_t limit)
 int
 reconnect_take_over(struct server *q, int fd, int caps)
 {
-	const struct server_conn *c = server_get_conn(q);
+	const struct server_conn *c = &server_info(q)->conn;
 
 	server_reconnected(q, caps);
 	shmpipe_forget(c->fd_in);
@@ -186,7 +186,7 @@ log_in_again(struct server *q, uint64_t deadline)
 
 	for (;;) {
 		began = clock_us();
-		if ((fd = rendezvous_again(server_get_conn(q)->fd_in)) == -1)
+		if ((fd = rendezvous_again(server_info(q)->conn.fd_in)) == -1)
 			return -1;
 		caps = begin_session(fd, MINIMUM(deadline, began +
 		    LOGIN_MAX_S * US_PER_S));

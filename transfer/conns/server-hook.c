@@ -73,28 +73,21 @@ struct prefetched_path {
 struct server {
 	struct request_sink sink;	/* the first member */
 	struct sshbuf *request;		/* that is being built for it */
-	struct replies replies;		/* that are due */
+	struct server_info info;
 	struct server *next;
 	struct sftp_conn *conn;
-	struct server_conn c;
 	int	 chosen;		/* see server_open() */
-	int	 caps;		/* of SFTP_CAP_*, in its VERSION */
-	struct conns_kept idle_conns;
 	void	(*drain)(void);	/* of who has it; NULL: none can ask */
 	int	 is_acquired;
 	struct bwlimit limit;		/* of -l */
 
 	/* the rest only if it is tuned */
-	int	 is_tuned;
 	u_int	 stock_requests;	/* stock's maximum */
-	int	 limits_in_flight;	/* the query for them */
-	u_int	 download, upload;	/* the server's sizes; 0: unknown */
-	uint64_t handles;		/* the server's limit; 0: unknown */
+	u_int	 download;		/* the server's size; 0: unknown */
 	int	 has_begun;		/* a transfer has allocated buffers */
 	int	 is_alone;		/* one file is copied, not a tree */
 
 	struct request_window *flow;		/* NULL: stock decides */
-	uint64_t moved;			/* bytes, by upstream's functions */
 
 	char	*kept_path;		/* of the last lstat; NULL: none */
 	Attrib	 kept;			/* its result */
@@ -102,7 +95,6 @@ struct server {
 
 	struct prefetched_path prefetched[PATHS_MAX];
 
-	int	 figures_in_flight;		/* and waits for them */
 	int	 nfigures;			/* so often in this copy */
 	int	 has_copied;		/* this is not the first one */
 	uint64_t copy_us;		/* when it began */
@@ -130,13 +122,14 @@ static void
 end_request(struct request_sink *sink)
 {
 	struct server *q = (struct server *)sink;
+	int fd = q->info.conn.fd_out;
 	struct iovec iov = { sshbuf_mutable_ptr(q->request),
 	    sshbuf_len(q->request) };
 
 	POKE_U32(iov.iov_base, iov.iov_len - 4);
-	if (!early_requests_has_reply(q->c.fd_out, (u_char *)iov.iov_base + 4,
-	    iov.iov_len - 4) && shmpipe_send(q->c.fd_out, &iov, 1, NULL,
-	    NULL) != sshbuf_len(q->request))
+	if (!early_requests_has_reply(fd, (u_char *)iov.iov_base + 4,
+	    iov.iov_len - 4) && shmpipe_send(fd, &iov, 1, NULL, NULL) !=
+	    sshbuf_len(q->request))
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(q->request);
 }
@@ -159,7 +152,7 @@ find_tuned(const struct sftp_conn *conn)
 {
 	struct server *q = server_of(conn);
 
-	return q != NULL && q->is_tuned ? q : NULL;
+	return q != NULL && q->info.is_tuned ? q : NULL;
 }
 
 static void
@@ -178,12 +171,12 @@ forget_servers(int fd, const struct sftp_conn *conn)
 	size_t i;
 
 	while ((q = *place) != NULL) {
-		if (q->c.fd_in != fd && q->conn != conn) {
+		if (q->info.conn.fd_in != fd && q->conn != conn) {
 			place = &q->next;
 			continue;
 		}
 		*place = q->next;
-		conns_drop_idle(&q->idle_conns);
+		conns_drop_idle(&q->info.idle_conns);
 		request_window_free(q->flow);
 		free(q->kept_path);
 		for (i = 0; i < PATHS_MAX; i++)
@@ -209,7 +202,7 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 	q->sink.begin = begin_request;
 	q->sink.end = end_request;
 	q->conn = conn;
-	q->c.fd_in = fd;
+	q->info.conn.fd_in = fd;
 	q->chosen = chosen;
 	q->next = servers;
 	servers = q;
@@ -238,8 +231,8 @@ static reply_fn take_limits;
 static u_int
 expect(struct server *q, reply_fn *take, void *ctx)
 {
-	reply_expect(&q->replies, *q->c.msg_id, take, ctx);
-	return (*q->c.msg_id)++;
+	reply_expect(&q->info.replies, *q->info.conn.msg_id, take, ctx);
+	return (*q->info.conn.msg_id)++;
 }
 
 int
@@ -247,35 +240,31 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 {
 	struct server *q = server_of(conn);
 
-	q->c = *c;
+	q->info.conn = *c;
 	shmpipe_end_offer(c->fd_in);
 	if (early_requests_begin(c->fd_in))
-		q->replies.dropped_from = EARLY_REQUESTS_ID;
+		q->info.replies.dropped_from = EARLY_REQUESTS_ID;
 	report_connect();
+	q->info.is_stock = rendezvous_is_stock(c->fd_in);
 	/*
 	 * Upstream's functions copy the files of an older server, and have the
 	 * sizes of its buffers from when a file begins.
 	 */
-	if (q->chosen || !hayopt_get()->hayate ||
-	    rendezvous_is_stock(c->fd_in) || sftp_proto_version(conn) < 3)
+	if (q->chosen || !hayopt_get()->hayate || q->info.is_stock ||
+	    sftp_proto_version(conn) < 3)
 		return limits;
-	q->is_tuned = 1;
+		return limits;
+	q->info.is_tuned = 1;
 	q->stock_requests = *c->num_requests;
 	if ((q->flow = request_window_new()) == NULL)
 		verbose("out of memory: the SFTP requests in flight are not "
 		    "tuned");
 	if (limits) {
-		q->limits_in_flight = 1;
+		q->info.limits_in_flight = 1;
 		request_extended(&q->sink, expect(q, take_limits, q),
 		    "limits@openssh.com", NULL);
 	}
 	return 0;
-}
-
-int
-server_is_stock(const struct server *q)
-{
-	return rendezvous_is_stock(q->c.fd_in);
 }
 
 /* Returns the size of a request for a limit of the server, as upstream does. */
@@ -291,8 +280,8 @@ set_request_sizes(struct server *q)
 {
 	if (q->download == 0)
 		return;
-	*q->c.download_buflen = q->download;
-	*q->c.upload_buflen = q->upload;
+	*q->info.conn.download_buflen = q->download;
+	*q->info.conn.upload_buflen = q->info.upload;
 }
 
 /*
@@ -307,12 +296,12 @@ read_limits(struct server *q, struct sshbuf *m)
 
 	if ((r = reply_get_limits(m, &limits)) != 0)
 		fatal_fr(r, "parse limits");
-	q->handles = limits.handles;
+	q->info.handles = limits.handles;
 	q->download = bound_request_size(limits.read);
-	q->upload = bound_request_size(limits.write);
+	q->info.upload = bound_request_size(limits.write);
 	debug3("server upload/download buffer sizes %llu / %llu; "
 	    "using %u / %u%s", (unsigned long long)limits.write,
-	    (unsigned long long)limits.read, q->upload, q->download,
+	    (unsigned long long)limits.read, q->info.upload, q->download,
 	    q->has_begun ? " from the next transfer on" : "");
 	if (!q->has_begun)
 		set_request_sizes(q);
@@ -338,7 +327,7 @@ read_caps(struct server *q, const struct sshbuf *m)
 	if ((rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m))) == NULL)
 		fatal_f("sshbuf_from failed");
 	if (sshbuf_consume(rest, 1 + 4) == 0)
-		(void)conns_parse_caps(rest, &q->caps);
+		(void)conns_parse_caps(rest, &q->info.caps);
 	sshbuf_free(rest);
 }
 
@@ -348,7 +337,7 @@ take_limits(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
 	struct server *q = ctx;
 
 	(void)id;
-	q->limits_in_flight = 0;
+	q->info.limits_in_flight = 0;
 	if (type == SSH2_FXP_EXTENDED_REPLY)
 		read_limits(q, m);
 	else
@@ -377,11 +366,11 @@ take_figures(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
 	struct stall_stats f;
 
 	(void)id;
-	q->figures_in_flight = 0;
+	q->info.figures_in_flight = 0;
 	if (type != SSH2_FXP_EXTENDED_REPLY ||
 	    stall_stats_decode(&f, sshbuf_ptr(m), sshbuf_len(m)) == -1) {
 		debug("the SFTP server does not report stall statistics");
-		q->caps &= ~SFTP_CAP_FIGURES;
+		q->info.caps &= ~SFTP_CAP_FIGURES;
 		return;
 	}
 	if (q->nfigures == 0 && !q->has_copied)
@@ -399,7 +388,7 @@ handle_reply(struct server *q, struct sshbuf *m)
 
 	if (sshbuf_peek_u8(m, 0, &type) == 0 && type == SSH2_FXP_VERSION)
 		read_caps(q, m);
-	return reply_deliver(&q->replies, m);
+	return reply_deliver(&q->info.replies, m);
 }
 
 void
@@ -409,24 +398,6 @@ server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),
 	do
 		get(conn, m, initial);
 	while (handle_reply(server_of(conn), m));
-}
-
-int
-server_has_hashes(const struct server *q)
-{
-	return (q->caps & SFTP_CAP_HASHES) != 0;
-}
-
-int
-server_has_fsync(const struct server *q)
-{
-	return (q->caps & SFTP_CAP_FSYNC) != 0;
-}
-
-void
-server_lacks_hashes(struct server *q)
-{
-	q->caps &= ~SFTP_CAP_HASHES;
 }
 
 /* What was looked at */
@@ -446,7 +417,7 @@ server_keep_lstat(struct sftp_conn *conn, const char *path, const Attrib *a,
 	    (S_ISREG(a->perm) || S_ISDIR(a->perm))) {
 		q->kept_path = xstrdup(path);
 		q->kept = *a;
-		q->kept_id = *q->c.msg_id;
+		q->kept_id = *q->info.conn.msg_id;
 	}
 	return ret;
 }
@@ -458,7 +429,7 @@ server_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
 	struct server *q = find_tuned(conn);
 
 	if (a != NULL || q == NULL || q->kept_path == NULL ||
-	    q->kept_id != *q->c.msg_id || !S_ISREG(q->kept.perm) ||
+	    q->kept_id != *q->info.conn.msg_id || !S_ISREG(q->kept.perm) ||
 	    strcmp(q->kept_path, path) != 0)
 		return a;
 	free(q->kept_path);
@@ -485,14 +456,14 @@ server_ask_path(struct server *q, const char *path)
 	    SSH2_FXP_REALPATH, path, NULL);
 	place->in_flight = 1;
 	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++)
-		a->next = *q->c.msg_id + 1;	/* behind the next one */
+		a->next = *q->info.conn.msg_id + 1; /* behind the next one */
 }
 
 /* Returns 1 if nothing was sent since it was asked. */
 static int
 path_is_fresh(const struct server *q, const struct prefetched_path *a)
 {
-	return a->real != NULL && *q->c.msg_id == a->next;
+	return a->real != NULL && *q->info.conn.msg_id == a->next;
 }
 
 /* Returns the answer about that path, or with that real path; or NULL. */
@@ -527,8 +498,8 @@ const Attrib *
 server_last_dir(const struct server *q, const char *real)
 {
 	return find_fresh_path(q, NULL, real) != NULL && q->kept_path != NULL &&
-	    q->kept_id == *q->c.msg_id && S_ISDIR(q->kept.perm) ? &q->kept :
-	    NULL;
+	    q->kept_id == *q->info.conn.msg_id && S_ISDIR(q->kept.perm) ?
+	    &q->kept : NULL;
 }
 
 /* Upstream's transfers */
@@ -537,10 +508,10 @@ server_last_dir(const struct server *q, const char *real)
 static void
 update_requests(struct server *q, const char *why)
 {
-	u_int was = *q->c.num_requests, n =
+	u_int was = *q->info.conn.num_requests, n =
 	    request_window_max_requests(q->flow);
 
-	*q->c.num_requests = n;
+	*q->info.conn.num_requests = n;
 	if (n > was + was / 4 || n < was - was / 4)
 		debug2("sftp: requests in flight %u -> %u, %s (age %.1f ms, "
 		    "rate %.1f MB/s)", was, n, why,
@@ -563,7 +534,7 @@ begin_transfer(struct server *q, u_int unit)
 		    "tuned");
 		request_window_free(q->flow);
 		q->flow = NULL;
-		*q->c.num_requests = q->stock_requests;
+		*q->info.conn.num_requests = q->stock_requests;
 		return;
 	}
 	update_requests(q, "a transfer starts");
@@ -589,7 +560,7 @@ server_begin_download(struct sftp_conn *conn, uint64_t size, u_int unit)
 	if (q->flow == NULL || size == 0)
 		return 1;
 	/* One request more than the file needs: it finds the end. */
-	return MINIMUM(*q->c.num_requests, size / unit + 1);
+	return MINIMUM(*q->info.conn.num_requests, size / unit + 1);
 }
 
 void
@@ -598,17 +569,17 @@ server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 	struct server *q = find_tuned(conn);
 
 	if (q != NULL)
-		q->moved += len;
+		q->info.moved += len;
 	if (q == NULL || q->flow == NULL || *max_req == 0)
 		return;
 	count_acked_bytes(q, len);
-	*max_req = *q->c.num_requests;
+	*max_req = *q->info.conn.num_requests;
 }
 
-struct replies *
-server_replies(struct server *q)
+struct server_info *
+server_info(struct server *q)
 {
-	return &q->replies;
+	return &q->info;
 }
 
 void
@@ -616,38 +587,13 @@ server_reconnected(struct server *q, int caps)
 {
 	size_t i;
 
-	q->replies = (struct replies){ .n = 0 };
-	q->limits_in_flight = q->figures_in_flight = 0;
+	q->info.replies = (struct replies){ .n = 0 };
+	q->info.limits_in_flight = q->info.figures_in_flight = 0;
 	for (i = 0; i < PATHS_MAX; i++)
 		forget_path(&q->prefetched[i]);
 	free(q->kept_path);
 	q->kept_path = NULL;
-	q->caps = caps;
-}
-
-int
-server_is_tuned(const struct server *q)
-{
-	return q->is_tuned;
-}
-
-int
-server_can_stripe(const struct server *q, u_int unit)
-{
-	return q->flow != NULL && q->upload >= unit &&
-	    rendezvous_offered_conns(q->c.fd_in) != -1;
-}
-
-const struct server_conn *
-server_get_conn(const struct server *q)
-{
-	return &q->c;
-}
-
-struct conns_kept *
-server_idle_conns(struct server *q)
-{
-	return &q->idle_conns;
+	q->info.caps = caps;
 }
 
 /*
@@ -659,10 +605,11 @@ server_idle_conns(struct server *q)
 static uint64_t
 tree_window(const struct server *q)
 {
-	uint64_t unit = MAXIMUM(*q->c.upload_buflen, *q->c.download_buflen);
-	uint64_t path, most = *q->c.num_requests * unit;
+	const struct server_conn *c = &q->info.conn;
+	uint64_t unit = MAXIMUM(*c->upload_buflen, *c->download_buflen);
+	uint64_t path, most = *c->num_requests * unit;
 
-	if (!q->is_tuned)
+	if (!q->info.is_tuned)
 		return most;
 	/* A request takes a little more than its data. */
 	if (q->is_alone)
@@ -682,12 +629,13 @@ server_acquire(struct server *q, void (*finish)(void), int put, int alone,
 	q->drain = finish;
 	q->is_acquired = 1;
 	set_request_sizes(q);
-	unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
+	unit = put ? *q->info.conn.upload_buflen :
+	    *q->info.conn.download_buflen;
 	begin_transfer(q, unit);
-	if (q->c.limit_kbps > 0)
-		bandwidth_limit_init(&q->limit, q->c.limit_kbps, unit);
+	if (q->info.conn.limit_kbps > 0)
+		bandwidth_limit_init(&q->limit, q->info.conn.limit_kbps, unit);
 	q->is_alone = alone;
-	*window = !q->is_tuned || (alone && q->flow != NULL) ?
+	*window = !q->info.is_tuned || (alone && q->flow != NULL) ?
 	    tree_window(q) : TREE_MIN;
 	return unit;
 }
@@ -695,7 +643,7 @@ server_acquire(struct server *q, void (*finish)(void), int put, int alone,
 void
 server_release(struct server *q, u_int next_id)
 {
-	*q->c.msg_id = next_id;
+	*q->info.conn.msg_id = next_id;
 	q->is_acquired = 0;
 }
 
@@ -704,21 +652,9 @@ server_count_acked(struct server *q, size_t len)
 {
 	if (q->flow != NULL)
 		count_acked_bytes(q, len);
-	if (q->c.limit_kbps > 0 && len > 0)
+	if (q->info.conn.limit_kbps > 0 && len > 0)
 		bandwidth_limit(&q->limit, len);
 	return tree_window(q);
-}
-
-void
-server_add_moved(struct server *q, uint64_t bytes)
-{
-	q->moved += bytes;
-}
-
-uint64_t
-server_moved(const struct server *q)
-{
-	return q->is_tuned ? q->moved : 0;
 }
 
 void
@@ -732,11 +668,11 @@ server_reset_figures(struct server *q)
 void
 server_ask_figures(struct server *q, struct sftp_stream *stream)
 {
-	if (!q->is_tuned || q->figures_in_flight ||
-	    (q->caps & SFTP_CAP_FIGURES) == 0)
+	if (!q->info.is_tuned || q->info.figures_in_flight ||
+	    (q->info.caps & SFTP_CAP_FIGURES) == 0)
 		return;
-	q->figures_in_flight = 1;
-	reply_expect(&q->replies, FIGURES_ID, take_figures, q);
+	q->info.figures_in_flight = 1;
+	reply_expect(&q->info.replies, FIGURES_ID, take_figures, q);
 	request_extended(stream_sink(stream), FIGURES_ID, STALL_STATS_REQUEST,
 	    NULL);
 }
@@ -746,22 +682,4 @@ server_get_figures(const struct server *q, struct stall_stats *span)
 {
 	*span = stall_stats_diff(&q->from, &q->now);
 	return q->nfigures;
-}
-
-int
-server_figures_in_flight(const struct server *q)
-{
-	return q->figures_in_flight;
-}
-
-uint64_t
-server_handle_limit(const struct server *q)
-{
-	return q->handles;
-}
-
-int
-server_has_limits(const struct server *q)
-{
-	return q->handles != 0 || q->limits_in_flight;
 }

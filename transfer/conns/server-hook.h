@@ -31,14 +31,14 @@
 #include <sys/types.h>
 #include <stdint.h>
 
+#include "conns-hook.h"
+#include "sftp-request-hook.h"
+
 struct sftp_conn;
 struct Attrib;
-struct conns_kept;
-struct replies;
 struct stall_stats;
 struct sftp_stream;
 struct server;				/* private to server-hook.c */
-struct sshbuf;
 
 /* What is used of upstream's private struct sftp_conn */
 struct server_conn {
@@ -46,6 +46,32 @@ struct server_conn {
 	u_int	*msg_id, *num_requests, *download_buflen, *upload_buflen;
 	uint64_t limit_kbps;		/* of -l; 0: none */
 };
+
+/* What the other modules of a transfer know of a server, and may change */
+struct server_info {
+	struct server_conn conn;	/* see server_begin() */
+	/*
+	 * The replies that are due beside those to the owner and to upstream.
+	 * Limits that arrive during a transfer apply to the next one.
+	 */
+	struct replies replies;
+	struct conns_kept idle_conns;
+	uint64_t moved;			/* bytes of single files */
+	int	 is_tuned;		/* not left to stock code */
+	int	 is_stock;		/* the ssh has "Hayate no" */
+	/*
+	 * Sum of SFTP_CAP_*. A server that lists "versions" may have check-file
+	 * only in a later version, as proftpd does; it is asked until it
+	 * refuses, which clears SFTP_CAP_HASHES.
+	 */
+	int	 caps;
+	int	 limits_in_flight;	/* the query for the next two */
+	uint64_t handles;		/* limit of open ones; 0: unknown */
+	u_int	 upload;		/* most bytes of a WRITE; 0: unknown */
+	/* server_ask_figures() has no reply; a copy waits for it */
+	int	 figures_in_flight;
+};
+struct server_info *server_info(struct server *);
 
 /*
  * "fd" leads to an ssh that was just started. "chosen": the user chose the
@@ -87,14 +113,8 @@ void	server_release(struct server *, u_int next_id);
 void	server_drain(struct server *);
 
 /*
- * The replies that are due on this connection beside those to the owner and to
- * upstream. Limits that arrive during a transfer apply to the next one.
- */
-struct replies *server_replies(struct server *);
-
-/*
  * Calls "get", a function of upstream that reads one message, until the message
- * is none of server_replies(). Such replies are delivered.
+ * is none that is due to our own requests. Such replies are delivered.
  */
 void server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),
     struct sftp_conn *, struct sshbuf *, int initial);
@@ -156,45 +176,11 @@ void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
  */
 void	server_reconnected(struct server *, int caps);
 
-/* Returns 1 unless the connection is left to stock code. */
-int	server_is_tuned(const struct server *);
-
-/*
- * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
- * ssh offers more channels or connections.
- */
-int	server_can_stripe(const struct server *, u_int unit);
-
-/* Returns 1 if the ssh of this connection has "Hayate no". */
-int	server_is_stock(const struct server *);
-
-/*
- * Returns 1 if the server hashes files, as far as is known. A server that lists
- * "versions" may have check-file only in a later version, as proftpd does; it
- * is asked until it refuses, which server_lacks_hashes() notes.
- */
-int	server_has_hashes(const struct server *);
-void	server_lacks_hashes(struct server *);
-
-/* Returns 1 if the server can be asked to write a file to its disk. */
-int	server_has_fsync(const struct server *);
-
-/* What server_begin() was given, and the idle additional connections */
-const struct server_conn *server_get_conn(const struct server *);
-struct conns_kept *server_idle_conns(struct server *);
-
 /*
  * A reply has arrived, and with it "len" bytes were read or acknowledged. With
  * -l, sleeps as the rate demands. Returns the bytes that may be in flight.
  */
 uint64_t server_count_acked(struct server *, size_t len);
-
-/*
- * Returns how many bytes have been moved: by the loop of sftp_crossload(), and
- * those that server_add_moved() adds; 0 if the connection is not tuned.
- */
-uint64_t server_moved(const struct server *);
-void	server_add_moved(struct server *, uint64_t bytes);
 
 /*
  * The SFTP server's stall statistics (figures@hayate.invalid).
@@ -206,14 +192,5 @@ void	server_add_moved(struct server *, uint64_t bytes);
 void	server_reset_figures(struct server *);
 void	server_ask_figures(struct server *, struct sftp_stream *);
 int	server_get_figures(const struct server *, struct stall_stats *span);
-
-/* Returns 1 while that reply is due; a copy waits for it before it ends. */
-int	server_figures_in_flight(const struct server *);
-
-/* Returns the server's limit of open handles; 0: none, or not yet known. */
-uint64_t server_handle_limit(const struct server *);
-
-/* Returns 1 if it has announced a limit of handles, or may yet do so. */
-int	server_has_limits(const struct server *);
 
 #endif /* HAYATE_SERVER_HOOK_H */

@@ -310,9 +310,9 @@ copy_alone(const struct transfer *t, const char *src, const char *dst,
     Attrib *a)
 {
 	struct transfer one = *t;
-	const struct server *q = server_of(t->conn);
-	int is_put = t->ops->is_put, is_tuned = server_is_tuned(q);
-	uint64_t begun_us = clock_us(), bytes = server_moved(q);
+	const struct server_info *server = server_info(server_of(t->conn));
+	int is_put = t->ops->is_put, is_tuned = server->is_tuned;
+	uint64_t begun_us = clock_us(), bytes = server->moved;
 	struct stat sb;
 	int r;
 
@@ -323,7 +323,7 @@ copy_alone(const struct transfer *t, const char *src, const char *dst,
 	r = transfer_can(t->conn, t->resume) &&
 	    (t->dest_conn == NULL || transfer_can(t->dest_conn, 0)) ?
 	    transfer_file(&one, src, dst, a) : copy_stock(t, src, dst, a);
-	bytes = server_moved(q) - bytes;
+	bytes = is_tuned ? server->moved - bytes : 0;
 	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
 	report_file(REPORT_IN_BOTH, bytes, clock_us() - begun_us,
@@ -479,7 +479,7 @@ args_is_dir(struct sftp_conn *conn, const char *target)
 		return 1;
 	if (files_from_is_wanted())
 		return 0;		/* Names are kept below the target. */
-	if (server_is_tuned(server_of(conn)) && rest.tree != NULL)
+	if (server_info(server_of(conn))->is_tuned && rest.tree != NULL)
 		ask_target_paths(conn, target);
 	rest.into_dir = sftp_remote_is_dir(conn, target);
 	return rest.into_dir;

@@ -42,7 +42,9 @@
 static int
 stats_first(const struct transfer *t)
 {
-	return t->in_place && !server_has_limits(t->server);
+	const struct server_info *server = server_info(t->server);
+
+	return t->in_place && server->handles == 0 && !server->limits_in_flight;
 }
 
 /* Requests */
@@ -515,7 +517,7 @@ prepare_upload(struct transfer *t, struct file *file, struct sched_entry *j,
 		return;
 	}
 	/* What tells no limits may refuse a WRITE behind the end. */
-	file->sparse = server_handle_limit(t->server) != 0 &&
+	file->sparse = server_info(t->server)->handles != 0 &&
 	    !sched_stats(t->sched).truncate_unreliable && sparse_is_worth(sb,
 	    tempfile_may_begin(t, file->size), t->single_file) &&
 	    sparse_has_hole(file->fd, sb);

@@ -457,7 +457,7 @@ remote_glob_use(struct sftp_conn *conn, void *arg)
 	forget_matches();
 	g.readdir = glob->gl_readdir;
 	glob->gl_readdir = readdir_below;
-	if (!server_is_tuned(server_of(conn)) || !transfer_can(conn, 0))
+	if (!server_info(server_of(conn))->is_tuned || !transfer_can(conn, 0))
 		return;
 	g.conn = conn;
 	g.server = server_of(conn);

@@ -66,8 +66,11 @@ new_tag(void)
 int
 tempfile_may_begin(const struct transfer *t, uint64_t size)
 {
+	const struct server_info *server = server_info(t->server);
+
 	return t->ops->is_put && size >= STRIPE_MIN_FILE && !t->sync &&
-	    !t->keeps_target && server_can_stripe(t->server, UNIT_MIN);
+	    !t->keeps_target && server->upload >= UNIT_MIN &&
+	    rendezvous_offered_conns(server->conn.fd_in) != -1;
 }
 
 void
@@ -78,7 +81,7 @@ tempfile_want(struct transfer *t, struct file *file, struct sched_entry *j,
 
 	begin->removes_stale = verify_run_search(file) == NULL &&
 	    !t->keeps_target && file->size >= STRIPE_MIN_FILE &&
-	    server_is_tuned(t->server);
+	    server_info(t->server)->is_tuned;
 	if (!tempfile_may_begin(t, file->size) || file->sparse ||
 	    file->never_striped || sched_info(j).must_open_trunc)
 		return;

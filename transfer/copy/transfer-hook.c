@@ -84,14 +84,14 @@ extern volatile sig_atomic_t interrupted;
 int
 transfer_can(struct sftp_conn *conn, int resume)
 {
-	const struct server *q = server_of(conn);
+	const struct server_info *server = server_info(server_of(conn));
 
 	if (longopt_verifies() && sftp_proto_version(conn) < 3)
 		fatal("--resume and --checksum need SFTP version 3; the server "
 		    "has version %u", sftp_proto_version(conn));
-	return sftp_proto_version(conn) >= 3 && (server_is_tuned(q) ||
+	return sftp_proto_version(conn) >= 3 && (server->is_tuned ||
 	    longopt_verifies() || rendezvous_wants_retry() ||
-	    (resume && !server_is_stock(q)));
+	    (resume && !server->is_stock));
 }
 
 /* Actions */
@@ -227,7 +227,7 @@ wants_more_conns(const struct transfer *t)
 {
 	const struct progress_count *c = &t->count;
 
-	if (t->dest_stream != NULL || !server_is_tuned(t->server) ||
+	if (t->dest_stream != NULL || !server_info(t->server)->is_tuned ||
 	    (t->single_file && t->ops->is_put && t->keeps_target))
 		return 0;
 	if (t->single_file)
@@ -549,10 +549,10 @@ take_all_replies(struct transfer *t)
 static uint64_t
 common_handle_limit(const struct transfer *t)
 {
-	uint64_t n = server_handle_limit(t->server);
+	uint64_t n = server_info(t->server)->handles;
 
 	return t->dest_stream == NULL ? n : MINIMUM(n,
-	    server_handle_limit(t->dest_server));
+	    server_info(t->dest_server)->handles);
 }
 
 /* A signal waits for files that are not in order, but not for ever. */
@@ -590,12 +590,12 @@ poll_timeout(const struct transfer *t)
 static struct sftp_stream_conf
 stream_conf(struct transfer *t, struct server *q)
 {
-	const struct server_conn *c = server_get_conn(q);
+	const struct server_conn *c = &server_info(q)->conn;
 
 	return (struct sftp_stream_conf){ .fd_in = c->fd_in,
 	    .fd_out = c->fd_out, .may_be_replaced = 1,
 	    .before_fatal = before_fatal, .arg = t,
-	    .replies = server_replies(q) };
+	    .replies = &server_info(q)->replies };
 }
 
 static struct sftp_stream *
@@ -610,14 +610,14 @@ static void
 start_conns(struct transfer *t)
 {
 	t->stream = new_stream(t, t->server);
-	conns_begin(&t->conns, server_get_conn(t->server)->fd_in,
-	    server_idle_conns(t->server), t->stream, before_fatal, t);
+	conns_begin(&t->conns, server_info(t->server)->conn.fd_in,
+	    &server_info(t->server)->idle_conns, t->stream, before_fatal, t);
 	t->conns.locate = t->ops->locate;
 	t->conns.other_stream = t->dest_stream;
 	t->channel_count.window = t->ops->is_put ? CHANNEL_WINDOW_STOCK :
 	    CHANNEL_WINDOW_OURS;
 	t->channel_count.window_is_ours = !t->ops->is_put;
-	if (t->dest_stream == NULL && server_is_tuned(t->server))
+	if (t->dest_stream == NULL && server_info(t->server)->is_tuned)
 		conns_use_channels(&t->conns);
 }
 
@@ -754,9 +754,9 @@ max_open_files(const struct transfer *t)
 	uint32_t each = longopt_get()->checksum ? 2 : 1, most = FILES_MAX;
 	struct rlimit lim;
 
-	if (!server_is_tuned(t->server))
+	if (!server_info(t->server)->is_tuned)
 		most = MINIMUM(most,
-		    *server_get_conn(t->server)->num_requests);
+		    *server_info(t->server)->conn.num_requests);
 	if (getrlimit(RLIMIT_NOFILE, &lim) == -1 ||
 	    lim.rlim_cur == RLIM_INFINITY ||
 	    lim.rlim_cur >= FILES_MAX * each + DESCRIPTORS_SPARE)
@@ -775,7 +775,7 @@ start_target(struct transfer *t, struct sched_conf *conf)
 	conf->cross = 1;
 	conf->unit = MINIMUM(conf->unit, unit);
 	conf->first_id = MAXIMUM(conf->first_id,
-	    *server_get_conn(t->dest_server)->msg_id);
+	    *server_info(t->dest_server)->conn.msg_id);
 	t->dest_stream = new_stream(t, t->dest_server);
 }
 
@@ -792,10 +792,11 @@ transfer_start(struct transfer *t)
 	verify_run_start(t);
 	conf.files = max_open_files(t);
 	conf.in_place = t->in_place;
-	conf.sync = t->sync && server_has_fsync(t->server);
+	conf.sync = t->sync &&
+	    (server_info(t->server)->caps & SFTP_CAP_FSYNC) != 0;
 	conf.unit = server_acquire(t->server, t->finish, conf.put,
 	    t->single_file, &t->window[0]);
-	conf.first_id = *server_get_conn(t->server)->msg_id;
+	conf.first_id = *server_info(t->server)->conn.msg_id;
 	arc4random_buf(&conf.seed, sizeof(conf.seed));
 	reconnect_begin(&t->reconnect, t->server, t->dest_server);
 	if (t->dest_conn != NULL)
@@ -819,7 +820,7 @@ static void
 await_last_replies(struct transfer *t)
 {
 	conns_stop_fs_checks(&t->conns);
-	while (server_figures_in_flight(t->server) ||
+	while (server_info(t->server)->figures_in_flight ||
 	    conns_fs_check_in_flight(&t->conns)) {
 		conns_run_fs_checks(&t->conns);
 		conns_poll(&t->conns, -1, -1);

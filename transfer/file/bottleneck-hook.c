@@ -44,7 +44,7 @@ _Static_assert(SLOW_CONN_MAX >= CONNS_MAX, "each connection has a place");
 static int
 ssh_fd(const struct transfer *t)
 {
-	return server_get_conn(t->server)->fd_in;
+	return server_info(t->server)->conn.fd_in;
 }
 
 /* Sets what grew since the copy began. */
@@ -307,7 +307,7 @@ bottleneck_end(struct transfer *t)
 		c.remote = &note.remote;
 	if (server_get_figures(t->server, &server) > 1)
 		c.remote_files = &server;
-	if (!server_is_tuned(t->server))
+	if (!server_info(t->server)->is_tuned)
 		c.requests = t->window[0];
 	print_bottleneck(t, &c, &whole);
 }

@@ -136,7 +136,7 @@ results_print(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
 	if (t->single_file) {
-		server_add_moved(t->server, file->moved);
+		server_info(t->server)->moved += file->moved;
 		report_verified(file->verified_by, file->verified,
 		    file->is_complete && !file->failed, file->losses);
 	}

@@ -203,7 +203,7 @@ take_hashes(struct request *r)
 	}
 	verbose("server cannot hash this range: %s", fx2txt(r->status));
 	if (r->status == SSH2_FX_OP_UNSUPPORTED)
-		server_lacks_hashes(r->t->server);
+		server_info(r->t->server)->caps &= ~SFTP_CAP_HASHES;
 }
 
 static int

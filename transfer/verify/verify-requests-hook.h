@@ -8,7 +8,7 @@
  * their replies say (verify-run-hook.h decides which comes next).
  *
  * A server is asked for hashes with the request check-file-name (PROTOCOL, 4),
- * if it may have it (server_has_hashes()), while the local file is hashed in
+ * if it may have it (SFTP_CAP_HASHES), while the local file is hashed in
  * slices. Without hashes a range is read back. Hashes of another kind or number
  * than asked for are no answer.
  *

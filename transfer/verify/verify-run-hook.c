@@ -95,7 +95,8 @@ verify_run_start(struct transfer *t)
 	if (t->dest_conn != NULL)
 		return;
 	t->keeps_target = t->resume || longopt_get()->resume;
-	if (longopt_get()->checksum && !server_has_hashes(t->server))
+	if (longopt_get()->checksum &&
+	    (server_info(t->server)->caps & SFTP_CAP_HASHES) == 0)
 		fatal("--checksum needs a server that can hash files, such as "
 		    "Hayate's sftp-server; this one cannot, and nothing was "
 		    "copied");
@@ -110,10 +111,12 @@ verify_run_start(struct transfer *t)
 int
 verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
+	const struct server_info *server = server_info(t->server);
+	int has_hashes = (server->caps & SFTP_CAP_HASHES) != 0;
 	int is_retry = file->losses > 0;
 	/* The server may still execute what was in flight when it was lost. */
 	int is_unsure = is_retry && sched_info(j).unconfirmed_writes &&
-	    server_has_hashes(t->server);
+	    has_hashes;
 	const struct verify_conf conf = { .put = t->ops->is_put,
 	    .resume = (t->keeps_target || is_retry) && !file->from_scratch,
 	    .truncates = longopt_get()->resume || is_retry,
@@ -136,9 +139,9 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 	else
 		source = verify_end_of_attrib(&file->a);
 	verify_begin(&c->verify, &conf, is_known ? &source : NULL,
-	    !t->ops->is_put, server_has_hashes(t->server));
+	    !t->ops->is_put, has_hashes);
 	if (conf.put && conf.resume && source.size >= STRIPE_MIN_FILE &&
-	    server_is_tuned(t->server)) {
+	    server->is_tuned) {
 		c->temp_name = temp_name_new(file->dst);
 		stale_temp_begin(&c->stale, 1);
 	}
@@ -228,7 +231,7 @@ int
 verify_run_target_is_shared(const struct transfer *t)
 {
 	return t->ops->is_put && t->keeps_target &&
-	    server_handle_limit(t->server) != 0 &&
+	    server_info(t->server)->handles != 0 &&
 	    !sched_stats(t->sched).truncate_unreliable;
 }
 
