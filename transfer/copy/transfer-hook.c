@@ -872,31 +872,6 @@ copy_root(struct transfer *t, enum sched_kind kind, const char *src,
 	return t->ret;
 }
 
-/* A list needs what upstream's functions do not have. Returns 1 with a text. */
-static int
-refuses_list(struct sftp_conn *conn)
-{
-	return files_from_is_wanted() && !transfer_can(conn, 0) &&
-	    files_from_refuse(NULL);
-}
-
-int
-transfer_put_tree(transfer_put_dir *stock, struct sftp_conn *conn,
-    const char *src, const char *dst, int depth, int preserve, int print,
-    int resume, int sync, int follow, int in_place)
-{
-	struct transfer t = { .conn = conn, .ops = &put_ops,
-	    .preserve = preserve, .print = print, .resume = resume,
-	    .sync = sync, .follow = follow, .in_place = in_place };
-
-	if (refuses_list(conn))
-		return -1;
-	if (!transfer_can(conn, resume))
-		return stock(conn, src, dst, depth, preserve, print, resume,
-		    sync, follow, in_place);
-	return copy_root(&t, KIND_DIR, src, dst, NULL, 0);
-}
-
 /*
  * Returns what is known of a file, or in "room" what the server says, or NULL
  * with an error.
@@ -951,46 +926,60 @@ stat_source_root(struct sftp_conn *conn, const char *src, Attrib *a,
 	return room;
 }
 
+static int
+copy_tree(struct transfer *t, const char *src, const char *dst, Attrib *a,
+    int *ret)
+{
+	int can = transfer_can(t->conn, t->resume) &&
+	    (t->dest_conn == NULL || transfer_can(t->dest_conn, 0));
+	Attrib room;
+
+	if (!can && files_from_is_wanted())
+		*ret = files_from_refuse(NULL);
+	else if (!can)
+		return 0;
+	else if (!t->ops->is_put &&
+	    (a = stat_source_root(t->conn, src, a, &room)) == NULL) {
+		error("stat remote \"%s\"%s failed", src,
+		    t->dest_conn == NULL ? " directory" : "");
+		*ret = -1;
+	} else
+		*ret = copy_root(t, KIND_DIR, src, dst, a, 0);
+	return 1;
+}
+
 int
-transfer_get_tree(transfer_get_dir *stock, struct sftp_conn *conn,
-    const char *src, const char *dst, int depth, Attrib *a, int preserve,
-    int print, int resume, int sync, int follow, int in_place)
+transfer_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
+    int preserve, int print, int resume, int sync, int follow, int in_place,
+    int *ret)
+{
+	struct transfer t = { .conn = conn, .ops = &put_ops,
+	    .preserve = preserve, .print = print, .resume = resume,
+	    .sync = sync, .follow = follow, .in_place = in_place };
+
+	return copy_tree(&t, src, dst, NULL, ret);
+}
+
+int
+transfer_get_tree(struct sftp_conn *conn, const char *src, const char *dst,
+    Attrib *a, int preserve, int print, int resume, int sync, int follow,
+    int in_place, int *ret)
 {
 	struct transfer t = { .conn = conn, .ops = &get_ops,
 	    .preserve = preserve, .print = print, .resume = resume,
 	    .sync = sync, .follow = follow, .in_place = in_place };
-	Attrib room;
 
-	if (refuses_list(conn))
-		return -1;
-	if (!transfer_can(conn, resume))
-		return stock(conn, src, dst, depth, a, preserve, print, resume,
-		    sync, follow, in_place);
-	if ((a = stat_source_root(conn, src, a, &room)) == NULL) {
-		error("stat remote \"%s\" directory failed", src);
-		return -1;
-	}
-	return copy_root(&t, KIND_DIR, src, files_from_is_wanted() ?
-	    files_from_target() : dst, a, 0);
+	return copy_tree(&t, src, files_from_is_wanted() ?
+	    files_from_target() : dst, a, ret);
 }
 
 int
-transfer_cross_tree(transfer_cross_dir *stock, struct sftp_conn *from,
-    struct sftp_conn *to, const char *src, const char *dst, int depth,
-    Attrib *a, int preserve, int print, int follow)
+transfer_cross_tree(struct sftp_conn *from, struct sftp_conn *to,
+    const char *src, const char *dst, Attrib *a, int preserve, int print,
+    int follow, int *ret)
 {
 	struct transfer t = { .conn = from, .dest_conn = to, .ops = &cross_ops,
 	    .preserve = preserve, .print = print, .follow = follow };
-	Attrib room;
 
-	if (refuses_list(from) || refuses_list(to))
-		return -1;
-	if (!transfer_can(from, 0) || !transfer_can(to, 0))
-		return stock(from, to, src, dst, depth, a, preserve, print,
-		    follow);
-	if ((a = stat_source_root(from, src, a, &room)) == NULL) {
-		error("stat remote \"%s\" failed", src);
-		return -1;
-	}
-	return copy_root(&t, KIND_DIR, src, dst, a, 0);
+	return copy_tree(&t, src, dst, a, ret);
 }

@@ -67,25 +67,20 @@ int	transfer_file(struct transfer *, const char *src, const char *dst,
 
 /*
  * As upload_dir_internal(), download_dir_internal() and
- * crossload_dir_internal(). These are "stock", and are called if transfer_can()
- * returns 0 for a connection. With a list (files-from-hook.h), which they do
+ * crossload_dir_internal() of upstream, whose result is in "*ret". Return 0 if
+ * these have to copy the tree, because transfer_can() returns 0 for a
+ * connection, and otherwise 1. With a list (files-from-hook.h), which they do
  * not know, that is an error.
  */
-typedef int transfer_put_dir(struct sftp_conn *, const char *, const char *,
-    int, int, int, int, int, int, int);
-typedef int transfer_get_dir(struct sftp_conn *, const char *, const char *,
-    int, struct Attrib *, int, int, int, int, int, int);
-typedef int transfer_cross_dir(struct sftp_conn *, struct sftp_conn *,
-    const char *, const char *, int, struct Attrib *, int, int, int);
-int	transfer_put_tree(transfer_put_dir *stock, struct sftp_conn *,
-    const char *src, const char *dst, int depth, int preserve, int print,
-    int resume, int sync, int follow, int in_place);
-int	transfer_get_tree(transfer_get_dir *stock, struct sftp_conn *,
-    const char *src, const char *dst, int depth, struct Attrib *, int preserve,
-    int print, int resume, int sync, int follow, int in_place);
-int	transfer_cross_tree(transfer_cross_dir *stock, struct sftp_conn *from,
-    struct sftp_conn *to, const char *src, const char *dst, int depth,
-    struct Attrib *, int preserve, int print, int follow);
+int	transfer_put_tree(struct sftp_conn *, const char *src, const char *dst,
+    int preserve, int print, int resume, int sync, int follow, int in_place,
+    int *ret);
+int	transfer_get_tree(struct sftp_conn *, const char *src, const char *dst,
+    struct Attrib *, int preserve, int print, int resume, int sync, int follow,
+    int in_place, int *ret);
+int	transfer_cross_tree(struct sftp_conn *from, struct sftp_conn *to,
+    const char *src, const char *dst, struct Attrib *, int preserve, int print,
+    int follow, int *ret);
 
 /*
  * A tree or list begins; fields are set as for transfer_file(). It owns the
