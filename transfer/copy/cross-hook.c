@@ -4,8 +4,8 @@
  */
 
 /*
- * See cross-hook.h: crossload_dir_internal() and sftp_crossload() of upstream,
- * in steps.
+ * See directions-hook.h. These are crossload_dir_internal() and
+ * sftp_crossload() of upstream, in steps.
  */
 
 #include "includes.h"
@@ -18,9 +18,8 @@
 
 #include "log.h"
 
-#include "cross-hook.h"
+#include "directions-hook.h"
 #include "file-hook.h"
-#include "get-hook.h"
 
 extern volatile sig_atomic_t interrupted;
 
@@ -50,7 +49,7 @@ attrs_for(const struct request *r)
 		a.perm = S_IWUSR | S_IXUSR;
 	a.flags |= SSH2_FILEXFER_ATTR_PERMISSIONS;
 	a.perm &= 01777;
-	/* It is writable for the time of the transfer. */
+	/* A new one is writable for the time of the transfer. */
 	if (r->a.op == OP_MKDIR)
 		a.perm |= S_IWUSR | S_IXUSR;
 	return a;

@@ -4,8 +4,8 @@
  */
 
 /*
- * See get-hook.h: download_dir_internal(), sftp_lsreaddir() and sftp_download()
- * of upstream, in steps.
+ * See directions-hook.h. These are download_dir_internal(), sftp_lsreaddir()
+ * and sftp_download() of upstream, in steps.
  */
 
 #include "includes.h"
@@ -26,10 +26,10 @@
 #include "xmalloc.h"
 
 #include "bottleneck-hook.h"
+#include "directions-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
 #include "fs-identity-hook.h"
-#include "get-hook.h"
 #include "sparse-hook.h"
 #include "verify-run-hook.h"
 

@@ -4,8 +4,8 @@
  */
 
 /*
- * See put-hook.h: upload_dir_internal() and sftp_upload() of upstream, in
- * steps.
+ * See directions-hook.h. These are upload_dir_internal() and sftp_upload() of
+ * upstream, in steps.
  */
 
 #include "includes.h"
@@ -25,10 +25,10 @@
 
 #include "bottleneck-hook.h"
 #include "deferred-signals-hook.h"
+#include "directions-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
 #include "fs-identity-hook.h"
-#include "put-hook.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
 #include "temp-name-hook.h"

@@ -29,8 +29,8 @@
 #include "log.h"
 #include "xmalloc.h"
 
+#include "directions-hook.h"
 #include "file-hook.h"
-#include "get-hook.h"
 #include "remote-glob-hook.h"
 #include "server-hook.h"
 #include "transfer-hook.h"

@@ -233,8 +233,8 @@ struct op_handler {
 };
 
 /*
- * What upload, download and server-to-server copy do differently (put-hook.h,
- * get-hook.h, cross-hook.h)
+ * What upload, download and server-to-server copy do differently
+ * (directions-hook.h)
  */
 struct direction_ops {
 	int	 is_put;		/* an upload */
