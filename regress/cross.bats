@@ -495,6 +495,23 @@ make_listed_files() {
 	diff -r a b4
 }
 
+@test "with Hayate no at the target, upstream's loop has as many requests as with stock" {
+	local file
+	sshd_up hayate
+	printf 'Host other\n\tPort %s\n\tHayate no\n' "$(sshd_port hayate)" |
+	    cat - "$BATS_FILE_TMPDIR/ssh_config" >conf
+	mkdir b
+	head -c 50000000 /dev/urandom >data
+	for file in data 'dat?'; do
+		run -0 copy -F conf -3 -vvv --report report "hayate:$T/$file" "other:$T/b"
+		[[ $output = *"Request range 0 -> 261119 (0/1)"* ]]
+		[[ $output = *"Received origin reply T:103 "*" R:64"* ]]
+		cmp data b/data
+		grep -q '"bytes":50000000,' report
+		rm b/data
+	done
+}
+
 @test "files of arguments share one connection to the source" {
 	sshd_up hayate
 	sshd_up hayate:second

@@ -84,7 +84,6 @@ struct server {
 	/* the rest only if it is tuned */
 	u_int	 stock_requests;	/* stock's maximum */
 	u_int	 download;		/* the server's size; 0: unknown */
-	int	 has_begun;		/* a transfer has allocated buffers */
 	int	 is_alone;		/* one file is copied, not a tree */
 
 	struct request_window *flow;		/* NULL: stock decides */
@@ -253,7 +252,6 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 	if (q->chosen || !hayopt_get()->hayate || q->info.is_stock ||
 	    sftp_proto_version(conn) < 3)
 		return limits;
-		return limits;
 	q->info.is_tuned = 1;
 	q->stock_requests = *c->num_requests;
 	if ((q->flow = request_window_new()) == NULL)
@@ -302,8 +300,8 @@ read_limits(struct server *q, struct sshbuf *m)
 	debug3("server upload/download buffer sizes %llu / %llu; "
 	    "using %u / %u%s", (unsigned long long)limits.write,
 	    (unsigned long long)limits.read, q->info.upload, q->download,
-	    q->has_begun ? " from the next transfer on" : "");
-	if (!q->has_begun)
+	    q->is_acquired ? " from the next transfer on" : "");
+	if (!q->is_acquired)
 		set_request_sizes(q);
 }
 
@@ -423,15 +421,11 @@ server_keep_lstat(struct sftp_conn *conn, const char *path, const Attrib *a,
 }
 
 Attrib *
-server_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
-    Attrib *room)
+server_use_kept_lstat(struct server *q, const char *path, Attrib *room)
 {
-	struct server *q = find_tuned(conn);
-
-	if (a != NULL || q == NULL || q->kept_path == NULL ||
-	    q->kept_id != *q->info.conn.msg_id || !S_ISREG(q->kept.perm) ||
-	    strcmp(q->kept_path, path) != 0)
-		return a;
+	if (q->kept_path == NULL || q->kept_id != *q->info.conn.msg_id ||
+	    !S_ISREG(q->kept.perm) || strcmp(q->kept_path, path) != 0)
+		return NULL;
 	free(q->kept_path);
 	q->kept_path = NULL;
 	*room = q->kept;
@@ -502,7 +496,7 @@ server_last_dir(const struct server *q, const char *real)
 	    &q->kept : NULL;
 }
 
-/* Upstream's transfers */
+/* Transfers */
 
 /* Sets the number that upstream reads. Logs it if it changes by a quarter. */
 static void
@@ -526,7 +520,6 @@ begin_transfer(struct server *q, u_int unit)
 	struct request_window_conf conf = { unit, q->stock_requests,
 	    machine_options()->window_max };
 
-	q->has_begun = 1;
 	if (q->flow == NULL)
 		return;
 	if (request_window_begin(q->flow, &conf, clock_us()) != 0) {
@@ -538,42 +531,6 @@ begin_transfer(struct server *q, u_int unit)
 		return;
 	}
 	update_requests(q, "a transfer starts");
-}
-
-/* "len" more bytes were read or acknowledged. */
-static void
-count_acked_bytes(struct server *q, size_t len)
-{
-	request_window_count(q->flow, len, clock_us());
-	update_requests(q, request_window_reason(q->flow));
-}
-
-u_int
-server_begin_download(struct sftp_conn *conn, uint64_t size, u_int unit)
-{
-	struct server *q = find_tuned(conn);
-
-	if (q == NULL)
-		return 1;
-	begin_transfer(q, unit);
-	set_request_sizes(q);
-	if (q->flow == NULL || size == 0)
-		return 1;
-	/* One request more than the file needs: it finds the end. */
-	return MINIMUM(*q->info.conn.num_requests, size / unit + 1);
-}
-
-void
-server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
-{
-	struct server *q = find_tuned(conn);
-
-	if (q != NULL)
-		q->info.moved += len;
-	if (q == NULL || q->flow == NULL || *max_req == 0)
-		return;
-	count_acked_bytes(q, len);
-	*max_req = *q->info.conn.num_requests;
 }
 
 struct server_info *
@@ -645,13 +602,18 @@ server_release(struct server *q, u_int next_id)
 {
 	*q->info.conn.msg_id = next_id;
 	q->is_acquired = 0;
+	set_request_sizes(q);
+	if (q->info.is_tuned)
+		*q->info.conn.num_requests = q->stock_requests;
 }
 
 uint64_t
 server_count_acked(struct server *q, size_t len)
 {
-	if (q->flow != NULL)
-		count_acked_bytes(q, len);
+	if (q->flow != NULL) {
+		request_window_count(q->flow, len, clock_us());
+		update_requests(q, request_window_reason(q->flow));
+	}
 	if (q->info.conn.limit_kbps > 0 && len > 0)
 		bandwidth_limit(&q->limit, len);
 	return tree_window(q);

@@ -56,7 +56,6 @@ struct server_info {
 	 */
 	struct replies replies;
 	struct conns_kept idle_conns;
-	uint64_t moved;			/* bytes of single files */
 	int	 is_tuned;		/* not left to stock code */
 	int	 is_stock;		/* the ssh has "Hayate no" */
 	/*
@@ -97,7 +96,8 @@ int	server_begin(struct sftp_conn *, const struct server_conn *,
  * The caller owns the connection until server_release(), and sends requests for
  * a tree, or for one file "alone". Returns the bytes of one READ or WRITE;
  * "*window" becomes the bytes that may be in flight. server_release() hands
- * over the ID of the next request.
+ * over the ID of the next request, and upstream's loop of sftp_crossload() has
+ * stock's number of requests from then on.
  *
  * If there is an owner already, its "finish" is called first, and has to
  * release the connection; that this is NULL is a bug, and fatal.
@@ -127,12 +127,12 @@ int	server_keep_lstat(struct sftp_conn *, const char *path,
     const struct Attrib *a, int ret);
 
 /*
- * A download begins. "a" are its attributes, or NULL. Returns "a"; but if that
- * is NULL and the last request was an lstat of this path that found a regular
- * file, copies its attributes to "room" and returns "room".
+ * A download begins. If the last request was an lstat of this path that found a
+ * regular file, copies its attributes to "room" and returns "room", otherwise
+ * NULL.
  */
-struct Attrib *server_use_kept_lstat(struct sftp_conn *, const char *path,
-    struct Attrib *a, struct Attrib *room);
+struct Attrib *server_use_kept_lstat(struct server *, const char *path,
+    struct Attrib *room);
 
 /*
  * Requests the real path of "path" over a tuned connection, without waiting. Of
@@ -155,20 +155,6 @@ char	*server_realpath(struct sftp_conn *, const char *path,
  * just returned, or NULL if a request was sent since; valid until the next one.
  */
 const struct Attrib *server_last_dir(const struct server *, const char *real);
-
-/*
- * The loop of sftp_crossload() begins to read a file of "size" bytes (0:
- * unknown) with requests of "unit" bytes. Returns the number of requests to
- * start with; 1 if the source is not tuned. All other downloads go through
- * server_acquire().
- */
-u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
-
-/*
- * That loop has read "len" bytes. Sets "*max_req", the number of requests that
- * may be in flight, unless it is 0 (end of file).
- */
-void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
 /*
  * The connection is a new one, at the same descriptors, to an SFTP server that

@@ -308,22 +308,27 @@ copy_alone(const struct transfer *t, const char *src, const char *dst,
     Attrib *a)
 {
 	struct transfer one = *t;
-	const struct server_info *server = server_info(server_of(t->conn));
-	int is_put = t->ops->is_put, is_tuned = server->is_tuned;
-	uint64_t begun_us = clock_us(), bytes = server->moved;
+	int is_put = t->ops->is_put;
+	int is_tuned = server_info(server_of(t->conn))->is_tuned;
+	uint64_t begun_us = clock_us(), bytes;
 	struct stat sb;
-	int r;
+	Attrib found;
+	int r, is_ours;
 
 	if (t->ops == &cross_ops && !is_tuned)
 		return copy_stock(t, src, dst, a);
 	report_expect_file(t->ops == &cross_ops ? REPORT_CROSS :
 	    is_put ? REPORT_PUT : REPORT_GET, src, dst);
-	r = transfer_can(t->conn, t->resume) &&
-	    (t->dest_conn == NULL || transfer_can(t->dest_conn, 0)) ?
-	    transfer_file(&one, src, dst, a) : copy_stock(t, src, dst, a);
-	bytes = is_tuned ? server->moved - bytes : 0;
+	is_ours = transfer_can(t->conn, t->resume) &&
+	    (t->dest_conn == NULL || transfer_can(t->dest_conn, 0));
+	r = is_ours ? transfer_file(&one, src, dst, a) :
+	    copy_stock(t, src, dst, a);
+	bytes = is_tuned ? one.single_moved : 0;
 	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
+	if (is_tuned && !is_ours && r == 0 && report_is_wanted() &&
+	    sftp_stat(t->conn, src, 1, &found) == 0)
+		bytes = found.size;
 	report_file(REPORT_IN_BOTH, bytes, clock_us() - begun_us,
 	    interrupted ? -1 : r);
 	return r;

@@ -879,7 +879,7 @@ stat_source_file(const struct transfer *t, const char *src, Attrib *a,
     Attrib *room)
 {
 	if (a == NULL)
-		a = server_use_kept_lstat(t->conn, src, NULL, room);
+		a = server_use_kept_lstat(server_of(t->conn), src, room);
 	if (a == NULL && sftp_stat(t->conn, src, 0, room) != 0)
 		return NULL;
 	if (a == NULL)

@@ -164,6 +164,7 @@ struct transfer {
 	int	 wake_soon;	/* poll() has to wake up after a second */
 	int	 keep_dots;		/* listings keep "." and ".." */
 	int	 single_file;	/* one file, which the caller reports */
+	uint64_t single_moved;	/* bytes of it, when it is printed */
 	int	 had_tempfiles;	/* had temporary files in the last round */
 	/* target path of the first entry; directory of a proof on it */
 	char	*root, *root_dir;

@@ -22,7 +22,6 @@
 #include "progress-hook.h"
 #include "report-hook.h"
 #include "results-hook.h"
-#include "server-hook.h"
 
 /* Texts */
 
@@ -136,7 +135,7 @@ results_print(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
 	if (t->single_file) {
-		server_info(t->server)->moved += file->moved;
+		t->single_moved = file->moved;
 		report_verified(file->verified_by, file->verified,
 		    file->is_complete && !file->failed, file->losses);
 	}
