@@ -223,7 +223,6 @@ int	conns_is_established(const struct conns *, unsigned int i);
  */
 unsigned int conns_other_main(const struct conns *);
 void	conns_replace_main(struct conns *, unsigned int i, int asks);
-unsigned int conns_established(const struct conns *);	/* of those */
 
 /* Returns the number of such connections. */
 unsigned int conns_established(const struct conns *);

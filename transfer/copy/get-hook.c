@@ -26,6 +26,7 @@
 #include "xmalloc.h"
 
 #include "bottleneck-hook.h"
+#include "clock.h"
 #include "directions-hook.h"
 #include "file-hook.h"
 #include "files-from-hook.h"
@@ -137,7 +138,7 @@ open_local_target(struct request *r)
 static int
 write_local(struct transfer *t, struct file *file, const struct sched_bytes *w)
 {
-	uint64_t begun_us = bottleneck_call_begin();
+	uint64_t begun_us = clock_us();
 	int ok;
 
 	if (!file->old_bytes_gone && ftruncate(file->fd, 0) == -1)
@@ -522,7 +523,7 @@ static void
 finish_local_file(struct transfer *t, struct file *file, int whole)
 {
 	int preserves = file->has_data && t->preserve && whole, closed;
-	uint64_t begun_us = bottleneck_call_begin();
+	uint64_t begun_us = clock_us();
 
 	if (preserves && fchmod(file->fd, mode_of(file)) == -1)
 		file_error(file, "local chmod \"%s\": %s", file->dst,

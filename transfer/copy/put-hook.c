@@ -24,6 +24,7 @@
 #include "xmalloc.h"
 
 #include "bottleneck-hook.h"
+#include "clock.h"
 #include "deferred-signals-hook.h"
 #include "directions-hook.h"
 #include "file-hook.h"
@@ -86,7 +87,7 @@ static size_t
 read_local(struct request *r, u_char *p, size_t len, off_t off)
 {
 	const struct file *file = r->file;
-	uint64_t begun_us = bottleneck_call_begin();
+	uint64_t begun_us = clock_us();
 	size_t done = 0;
 	ssize_t n = 0;
 
@@ -518,9 +519,9 @@ prepare_upload(struct transfer *t, struct file *file, struct sched_entry *j,
 	}
 	/* What tells no limits may refuse a WRITE behind the end. */
 	file->sparse = server_info(t->server)->handles != 0 &&
-	    !sched_stats(t->sched).truncate_unreliable && sparse_is_worth(sb,
-	    tempfile_may_begin(t, file->size), t->single_file) &&
-	    sparse_has_hole(file->fd, sb);
+	    !sched_stats(t->sched).truncate_unreliable &&
+	    sparse_is_worth(file->fd, sb, tempfile_may_begin(t, file->size),
+	    t->single_file);
 	tempfile_want(t, file, j, &conf, &begin);
 	begin.truncate_late = !t->in_place && !t->single_file && !file->is_new;
 	/* What was compared, and differs, is not the source. */

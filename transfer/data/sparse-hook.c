@@ -129,11 +129,12 @@ next_data_off(int fd, off_t off)
 }
 
 int
-sparse_has_hole(int fd, const struct stat *sb)
+sparse_is_worth(int fd, const struct stat *sb, int wide, int alone)
 {
-	off_t off = 0, to;
+	off_t off = 0, to, least = !wide ? 0 : alone ? sb->st_size / 4 * 3 :
+	    sb->st_size / 8;
 
-	if ((off_t)sb->st_blocks * 512 >= sb->st_size)
+	if ((off_t)sb->st_blocks * 512 >= sb->st_size - least)
 		return 0;
 	while ((off = lseek(fd, off, SEEK_HOLE)) != -1 && off < sb->st_size) {
 		to = next_data_off(fd, off);
@@ -174,10 +175,12 @@ sparse_next(int fd, off_t *off, size_t len)
 #else
 
 int
-sparse_has_hole(int fd, const struct stat *sb)
+sparse_is_worth(int fd, const struct stat *sb, int wide, int alone)
 {
 	(void)fd;
 	(void)sb;
+	(void)wide;
+	(void)alone;
 	return 0;
 }
 
@@ -190,12 +193,3 @@ sparse_next(int fd, off_t *off, size_t len)
 }
 
 #endif
-
-int
-sparse_is_worth(const struct stat *sb, int wide, int alone)
-{
-	off_t least = !wide ? 0 : alone ? sb->st_size / 4 * 3 :
-	    sb->st_size / 8;
-
-	return (off_t)sb->st_blocks * 512 < sb->st_size - least;
-}

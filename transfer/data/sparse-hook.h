@@ -37,16 +37,11 @@ struct stat;
 size_t	sparse_write(int fd, const u_char *, size_t len, off_t off);
 
 /*
- * Returns 1 if a regular file has a hole that need not be sent. The descriptor
- * is at offset 0 then.
+ * Returns 1 if a regular file has holes enough, and one that need not be sent.
+ * "wide": it could go over several connections; "alone": no other file is
+ * copied. The descriptor is at offset 0 then.
  */
-int	sparse_has_hole(int fd, const struct stat *);
-
-/*
- * Returns 1 if the file may have holes enough. "wide": it could go over several
- * connections; "alone": no other file is copied.
- */
-int	sparse_is_worth(const struct stat *, int wide, int alone);
+int	sparse_is_worth(int fd, const struct stat *, int wide, int alone);
 
 /*
  * If there is a hole at "*off", moves "*off" behind it, or to the end of the

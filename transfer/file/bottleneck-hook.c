@@ -113,12 +113,6 @@ bottleneck_acked(struct transfer *t, const struct sched_action *a, uint32_t len)
 		    len, a->sent_us, clock_us());
 }
 
-uint64_t
-bottleneck_call_begin(void)
-{
-	return clock_us();
-}
-
 void
 bottleneck_count_read(struct transfer *t, uint64_t begun_us)
 {

@@ -41,11 +41,7 @@ void	bottleneck_end(struct transfer *);
 void	bottleneck_acked(struct transfer *, const struct sched_action *,
     uint32_t len);
 
-/*
- * Before a local file is read or written: returns the time in microseconds, for
- * the function that is called after it.
- */
-uint64_t bottleneck_call_begin(void);
+/* A local file was read or written, since "begun_us" of clock_us(). */
 void	bottleneck_count_read(struct transfer *, uint64_t begun_us);
 void	bottleneck_count_written(struct transfer *, uint64_t begun_us);
 
