@@ -405,6 +405,39 @@ check_takeover() {
 	sshd_up hayate
 }
 
+# The main connection is lost twice. The second time its server still has a truncation of the
+# target, which it executes after another connection has written behind that.
+@test "a truncation that a lost server executes late during a retry is not silent" {
+	local status=0
+	cat >sometimes <<-END
+	#!/bin/sh
+	if mv $T/armed $T/used 2>/dev/null; then
+	    exec $REGRESS/peers/sftp-asleep $T/asleep named $(bin sftp-server)
+	fi
+	exec $(bin sftp-server)
+	END
+	chmod +x sometimes
+	sshd_up hayate:sleepy "Subsystem sftp $T/sometimes"
+	{ head -c 20000000 "$F/bulk"; head -c 30000000 /dev/urandom; } >to
+	start_copy --retry 1m -o MaxRate=6M "$F/bulk" "sleepy:$T/to"
+	# By then the WRITEs in flight are to the staging file, and do no harm late.
+	sleep 3
+	: >armed
+	cut_connections sleepy
+	poll 20 test -s asleep
+	poll 20 eval '[ "$(grep -c "there are 3 connections" out)" = 2 ]'
+	cut_first sleepy
+	poll 10 grep -q 'takes over' out
+	sleep 1
+	kill -CONT "$(cat asleep)"
+	wait "$pid" || status=$?
+	sshd_down sleepy
+	# The truncation may have come too early to do harm.
+	cmp "$F/bulk" to && return
+	[ "$status" = 1 ]
+	grep -q 'checksum: .* differ' out
+}
+
 @test "sftp goes on with its commands after a cut" {
 	printf '%s\n' "cd $T" 'mkdir d' "put $F/bulk d/one" 'rename d/one d/two' \
 	    "get d/two back" 'bye' >commands

@@ -751,10 +751,16 @@ do_next(struct transfer *t, struct file *file, struct sched_entry *j)
 	}
 }
 
-/* What was asked is lost with its connection. */
+/*
+ * What was asked is lost with its connection. If that was a truncation, the
+ * server may execute it when the copy has written behind it.
+ */
 static void
-repeat_lost_request(struct verification *c)
+repeat_lost_request(struct transfer *t, struct verification *c,
+    struct sched_entry *j)
 {
+	c->verify.conf.is_unsure |= sched_info(j).unconfirmed_writes &&
+	    server_has_hashes(t->server);
 	c->comparison.op = 0;
 	blocksum_free(c->our_hashes);
 	c->our_hashes = NULL;
@@ -768,7 +774,7 @@ verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
 	int was_copying = c->copy_begun;
 
 	if (sched_info(j).verify_request_lost)
-		repeat_lost_request(c);
+		repeat_lost_request(t, c, j);
 	if ((c->setstat_next != 0 && request_setstat(t, file, j)) ||
 	    interrupted || file->failed)
 		return 0;
