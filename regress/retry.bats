@@ -432,7 +432,7 @@ check_takeover() {
 	kill -CONT "$(cat asleep)"
 	wait "$pid" || status=$?
 	sshd_down sleepy
-	# The truncation may have come too early to do harm.
+	# The truncation may be executed too early to do harm.
 	cmp "$F/bulk" to && return
 	[ "$status" = 1 ]
 	grep -q 'checksum: .* differ' out
