@@ -760,7 +760,7 @@ repeat_lost_request(struct transfer *t, struct verification *c,
     struct sched_entry *j)
 {
 	c->verify.conf.is_unsure |= sched_info(j).unconfirmed_writes &&
-	    server_has_hashes(t->server);
+	    (server_info(t->server)->caps & SFTP_CAP_HASHES) != 0;
 	c->comparison.op = 0;
 	blocksum_free(c->our_hashes);
 	c->our_hashes = NULL;
