@@ -38,7 +38,6 @@
  */
 #define HOLD_QUARTERS	5
 #define PROBE_PERIODS	8
-#define IS_PROBE(q)	((q)->good % PROBE_PERIODS == PROBE_PERIODS - 1)
 
 /*
  * Beside it: a packet, which is consumed when all of it has arrived, and credit
@@ -51,6 +50,7 @@
 #define SLICE_US	4000
 
 #define FASTER(a, b)	((a) > (b) + (b) / 8)
+#define MAY_BE_FASTER(a, b)	((a) > (b) + (b) / 32)
 
 /*
  * The bytes that periods lack of the rate add up, less a 32nd in each for
@@ -106,7 +106,7 @@ static uint64_t
 limit_of(const struct standing_queue *q)
 {
 	uint64_t on_path = bdp_bytes(q->hold_rate, q->hold_rtt) / 4 *
-	    (HOLD_QUARTERS + IS_PROBE(q));
+	    (HOLD_QUARTERS + q->probes);
 
 	return on_path + max_u64(PACKET + UNANNOUNCED(on_path),
 	    bdp_bytes(q->hold_rate, SLICE_US));
@@ -134,6 +134,7 @@ look(struct standing_queue *q, const struct standing_queue_now *now,
     uint64_t rate)
 {
 	q->state = SQ_LOOKING;
+	q->is_common = q->probes = q->settles = 0;
 	q->last_rate = rate;
 	begin_period(q, now);
 }
@@ -141,20 +142,20 @@ look(struct standing_queue *q, const struct standing_queue_now *now,
 /*
  * Ends an attempt that failed. The next one is at a multiple of the pause on
  * the clock of the machine, so that connections side by side, each of which saw
- * the queue of the others, withdraw their windows together.
+ * the queue of the others, withdraw their windows together. All pauses are
+ * 10 s times a power of two, so that the multiples coincide.
  */
 static void
 back_off(struct standing_queue *q, const struct standing_queue_now *now)
 {
 	uint64_t pause = max_u64(BACKOFF_MIN_US,
-	    BACKOFF_MIN_RTTS * now->min_rtt_us);
+	    min_u64(2 * q->backoff_us, BACKOFF_MAX_US));
 
-	if (q->backoff_us != 0)
-		pause = max_u64(pause, 2 * q->backoff_us);
-	q->backoff_us = min_u64(pause, max_u64(BACKOFF_MAX_US,
-	    BACKOFF_MIN_RTTS * now->min_rtt_us));
-	q->retry_us = (now->now_us / q->backoff_us + 2) * q->backoff_us;
-	if (q->state == SQ_HOLDING && stays_high(q))
+	while (pause < BACKOFF_MIN_RTTS * now->min_rtt_us)
+		pause *= 2;
+	q->backoff_us = pause;
+	q->retry_us = (now->now_us / pause + 2) * pause;
+	if (q->state == SQ_HOLDING)
 		q->least_rtt = 0;	/* the path may have become longer */
 	look(q, now, 0);
 }
@@ -169,14 +170,14 @@ end_looking(struct standing_queue *q, const struct standing_queue_now *now,
 	int lags = q->backlog_least > LAG(now->window);
 	uint64_t rtt_before = q->rtt_least;
 	int loses = now->out_of_order != 0 && q->rtt_least < OVERFLOW_RTT(rtt);
-	int others_try = last_rate == 0 && q->retry_us != 0;	/* as well */
+	int is_common = q->is_common;	/* no period before to compare with */
 
 	look(q, now, rate);
 	if (last_rate != 0)
 		q->window_before = 0;	/* there was time to restore it */
 	if (!stands || lags || loses || now->now_us < q->retry_us)
 		return;
-	if (others_try)
+	if (is_common)
 		last_rate = rate;
 	if (rate == 0 || last_rate == 0 || FASTER(rate, last_rate) ||
 	    FASTER(last_rate, rate))
@@ -194,20 +195,26 @@ end_looking(struct standing_queue *q, const struct standing_queue_now *now,
 }
 
 /*
- * The smoothed RTT follows the window before the first period begins. The
- * present one counts for as long only as our own queue may have caused.
+ * The smoothed RTT follows the window before the first period begins. That
+ * takes two present RTTs, but no longer than four expected ones: a present RTT
+ * that is longer may be due to the queue of others, and waiting costs rate.
  */
 static void
 begin_holding(struct standing_queue *q, const struct standing_queue_now *now)
 {
 	q->state = SQ_HOLDING;
-	q->lack = q->good = 0;
+	q->settles = 1;
+	q->lack = q->last_rate = 0;
+	q->good = q->unprobed = 0;
 	q->rtt_before = max_u64(q->rtt_before, now->rtt_us);
 	begin_period(q, now);
 	q->begun_us += min_u64(2 * now->rtt_us, 4 * expected_rtt(q));
 }
 
-/* Returns 1 if the RTT has not fallen although the window has. */
+/*
+ * Returns 1 if the RTT has not fallen although the window has. It is smoothed,
+ * so it gets a fifth of a second.
+ */
 static int
 fails_at_once(const struct standing_queue *q, uint64_t us,
     const struct standing_queue_now *now)
@@ -230,31 +237,68 @@ end_draining(struct standing_queue *q, const struct standing_queue_now *now)
 		begin_period(q, now);
 }
 
+/* Returns 1 if a probe was faster than the period before it. */
+static int
+window_limits(const struct standing_queue *q, uint64_t rate)
+{
+	return q->probes && q->last_rate != 0 && FASTER(rate, q->last_rate);
+}
+
 static void
 end_holding(struct standing_queue *q, const struct standing_queue_now *now,
     uint64_t rate, uint64_t us)
 {
 	uint64_t due = bdp_bytes(q->hold_rate, us);
 
-	if (FASTER(rate, q->hold_rate) ||
+	if (FASTER(rate, q->hold_rate) && q->good < GOOD_PERIODS) {
+		back_off(q, now);	/* it changes too often */
+		return;
+	}
+	if (FASTER(rate, q->hold_rate) || window_limits(q, rate) ||
 	    q->backlog_least > LAG(now->window)) {
 		look(q, now, rate);
 		return;
 	}
-	q->lack += due;
-	q->lack -= min_u64(q->lack, bdp_bytes(rate, us) + JITTER(due));
+	if (!q->probes) {
+		q->lack += due;
+		q->lack -= min_u64(q->lack, bdp_bytes(rate, us) + JITTER(due));
+		/* the probe of a connection beside lowers one rate */
+		q->last_rate = max_u64(rate, (3 * q->last_rate + rate) / 4);
+	}
 	if (q->good == 0 && rate < q->hold_rate / 2)
 		q->backoff_us = BACKOFF_MAX_US;	/* the RTT is not the path's */
-	else if (q->lack <= LACKS(q->hold_rate, us) && !stays_high(q)) {
-		if (++q->good % GOOD_PERIODS == 0)
-			q->backoff_us = 0;
-		if (rate > q->hold_rate)
-			q->hold_rate += (rate - q->hold_rate) / 8;
-		q->hold_rtt = min_u64(q->hold_rtt, q->least_rtt);
-		begin_period(q, now);
+	if ((q->good == 0 && rate < q->hold_rate / 2) ||
+	    q->lack > LACKS(q->hold_rate, us) || stays_high(q)) {
+		back_off(q, now);
 		return;
 	}
-	back_off(q, now);
+	if (++q->good % GOOD_PERIODS == 0)
+		q->backoff_us = 0;
+	q->probes = !q->probes && (++q->unprobed >= PROBE_PERIODS - 1 ||
+	    (q->good > 1 && MAY_BE_FASTER(rate, q->hold_rate)));
+	if (q->probes)
+		q->unprobed = 0;
+	if (rate > q->hold_rate)
+		q->hold_rate += (rate - q->hold_rate) / 8;
+	q->hold_rtt = min_u64(q->hold_rtt, q->least_rtt);
+	begin_period(q, now);
+}
+
+/*
+ * Returns 1 if a packet was lost while the window is limited. Until the window
+ * has worked, a queue that may have overflowed explains the loss.
+ */
+static int
+loses_while_limited(struct standing_queue *q,
+    const struct standing_queue_now *now)
+{
+	int loses = now->out_of_order > q->out_of_order;
+
+	q->out_of_order = now->out_of_order;
+	if (!loses || q->state == SQ_LOOKING)
+		return 0;
+	return (q->state == SQ_HOLDING && !q->settles) ||
+	    q->rtt_before < OVERFLOW_RTT(q->least_rtt);
 }
 
 uint64_t
@@ -262,9 +306,10 @@ standing_queue_limit(struct standing_queue *q,
     const struct standing_queue_now *now)
 {
 	uint64_t us, rate;
-	int loses;
 
 	if (now->min_rtt_us == 0 || now->rtt_us == 0) {
+		if (q->begun_us == 0)
+			q->window_before = 0;
 		q->state = SQ_LOOKING;
 		q->begun_us = 0;
 		return 0;
@@ -273,20 +318,24 @@ standing_queue_limit(struct standing_queue *q,
 		begin_period(q, now);
 	if (q->least_rtt == 0 || now->min_rtt_us < q->least_rtt)
 		q->least_rtt = now->min_rtt_us;
-	if (now->now_us < q->begun_us) {	/* the first RTT of HOLDING */
-		q->begun_pos = now->consumed;
-		q->out_of_order = max_u64(q->out_of_order, now->out_of_order);
-		return limit_of(q);
+	if (loses_while_limited(q, now)) {
+		back_off(q, now);
+		return 0;
 	}
-	if (q->begun_us < q->retry_us && now->now_us >= q->retry_us)
-		look(q, now, 0);	/* the periods of all begin here */
+	if (now->now_us < q->begun_us)	/* the RTT follows the window */
+		return limit_of(q);
+	if (q->settles)
+		begin_period(q, now);
+	q->settles = 0;
+	if (q->begun_us < q->retry_us && now->now_us >= q->retry_us) {
+		look(q, now, 0);	/* all connections begin a period */
+		q->is_common = 1;
+	}
 	if (q->rtt_least == 0 || now->rtt_us < q->rtt_least)
 		q->rtt_least = now->rtt_us;
 	q->backlog_least = min_u64(q->backlog_least, now->backlog);
 	us = now->now_us - q->begun_us;
-	loses = now->out_of_order > q->out_of_order;
-	q->out_of_order = now->out_of_order;
-	if (q->state == SQ_HOLDING && (loses || fails_at_once(q, us, now))) {
+	if (q->state == SQ_HOLDING && fails_at_once(q, us, now)) {
 		back_off(q, now);
 		return 0;
 	}

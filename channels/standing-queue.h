@@ -17,7 +17,8 @@
  *                  did not change ---------------------------------> DRAINING
  *   DRAINING --+-- the window is withdrawn ------------------------> HOLDING
  *              +-- it did not shrink in ten periods ---------------> LOOKING *
- *   HOLDING  --+-- the rate grew by an eighth: the path is faster -> LOOKING
+ *   HOLDING  --+-- the rate grew by an eighth, of late or by a probe
+ *              |                                                    -> LOOKING
  *              +-- the reader lags --------------------------------> LOOKING
  *              +-- a packet was lost, so the path loses some -----> LOOKING *
  *              +-- the RTT did not fall: the queue is of others,
@@ -25,15 +26,16 @@
  *              +-- the rate fell ----------------------------------> LOOKING *
  *
  * While the window is held, a quarter above the BDP shows whether the path has
- * become faster, and half above it in every eighth period.
+ * become faster, and half above it, the probe, in every eighth period at least.
  *
  * After each way out the window of before is due again. Those with a star are
- * failures: the next attempt is at least 10 s away, and twice as long after
- * each further one, up to 160 s; 20 good periods clear that. The attempts of
- * all connections of a machine are at the same time, because of several copies
- * side by side each sees the queue of the others.
+ * failures, and so is a rate that grows before 20 good periods. The pause until
+ * the next attempt doubles with each failure, from 10 to 160 s, and 20 good
+ * periods reset it. Attempts begin at multiples of the pause on the machine's
+ * clock: of copies side by side each sees the queue of the others, and they
+ * must withdraw their windows together. So up to twice the pause passes.
  *
- * After a loss nothing is held for some seconds, unless the queue was so long
+ * No attempt begins within 5 to 10 s of a loss, unless the queue was so long
  * that it may have overflowed.
  *
  * Without an RTT of the transport nothing is held. Units: bytes, microseconds
@@ -54,7 +56,10 @@ struct standing_queue {
 	uint64_t begun_us, begun_pos;	/* of the period */
 	uint64_t rtt_least;		/* in it; 0: none yet */
 	uint64_t backlog_least;		/* in it */
-	uint64_t last_rate;		/* of the period before; 0: none */
+	uint64_t last_rate;		/* of the period before; 0: none. In
+					 * HOLDING the best of late, without
+					 * probes */
+	int	 is_common;		/* it begins when attempts do */
 
 	uint64_t hold_rate;		/* that the window has to carry */
 	uint64_t hold_rtt;		/* the path's, when it was begun */
@@ -64,11 +69,14 @@ struct standing_queue {
 	unsigned int drained;		/* periods in which it did not shrink */
 	uint64_t lack;			/* bytes, over several periods */
 	unsigned int good;		/* periods that the window is held */
+	unsigned int unprobed;		/* those since a probe */
+	int	 probes;		/* in this period */
+	int	 settles;		/* its first period is not begun */
 
 	uint64_t out_of_order;		/* at the last call */
 
 	uint64_t retry_us;		/* nothing is held before */
-	uint64_t backoff_us;		/* the last pause */
+	uint64_t backoff_us;		/* unit of pauses, one to two of it */
 	uint64_t least_rtt;		/* the path's, as far as is known */
 };
 
@@ -92,8 +100,8 @@ uint64_t standing_queue_limit(struct standing_queue *,
     const struct standing_queue_now *);
 
 /*
- * Returns the window from before the limit, in the first two periods after it
- * has ended; else 0.
+ * Returns the window from before the limit, for a period or two after it has
+ * ended; else 0.
  */
 uint64_t standing_queue_restore(const struct standing_queue *);
 

@@ -378,7 +378,28 @@ run_queue() {
 	run_replay "$CLIENT" 'path 76 25' 'tcp queue 60' 'queue 4000000' 'run 14' 'path 76 100' \
 	    'run 10' 'run 10'
 	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 1 consumed)" -ge 740000000 ]
 	[ "$(get_value 2 consumed)" -ge 990000000 ]
+	run_replay "$CLIENT" 'path 84 100' 'tcp queue 60' 'queue 3000000' 'sends cubic' 'run 60' \
+	    'path 84 200' 'run 15' 'run 15'
+	[ "$(print_reason 0)" = "hold: more would wait in a queue" ]
+	[ "$(get_value 2 consumed)" -ge 2700000000 ]
+}
+
+# sum_avoiding 0|1 COMMAND...: prints the sum of all runs, which 1 begins with AvoidBufferbloat
+sum_avoiding() {
+	run_replay "tune 2097152 67108864 8 1 $1" "${@:2}" >&2
+	printf '%s\n' "${lines[@]}" |
+	    awk -F'consumed=' '{ sum += $2 } END { printf "%d\n", sum }'
+}
+
+@test "a rate that alternates is not held at the lower one" {
+	commands=('path 150 25' 'tcp queue 150' 'queue 3750000' 'sends bbr' 'run 12')
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		commands+=('rival 2625000' 'run 3' 'rival 0' 'run 3')
+	done
+	[ "$(sum_avoiding 1 "${commands[@]}")" -ge \
+	    $(($(sum_avoiding 0 "${commands[@]}") * 95 / 100)) ]
 }
 
 @test "a held window that was too small is restored within two seconds" {
@@ -396,6 +417,9 @@ run_queue() {
 		awk -v got="$(get_value 1 consumed)" -v rate="$rate" \
 		    'BEGIN { exit got < 0.98 * 30e6 * rate }'
 	done
+	run_replay "$CLIENT" 'path 2 0.5' 'tcp queue 2' 'queue 100000' 'sends cubic' 'run 30' 'run 30'
+	[ "$(get_value 1 ping_ms)" -le 50 ]
+	[ "$(get_value 1 consumed)" -ge 14900000 ]
 }
 
 @test "a sender that pauses while its window is held gets it back at once" {
@@ -439,6 +463,9 @@ run_queue() {
 	run_replay "$CLIENT" 'path 60 25' 'tcp queue 60' 'run 10' 'holes 60' 'run 1' 'run 10'
 	[ "$(get_value 1 consumed)" -ge 22500000 ]
 	[ "$(get_value 2 consumed)" -ge 249000000 ]
+	# Here it begins while the window is withdrawn.
+	run_replay "$CLIENT" 'path 300 25' 'tcp queue 300' 'queue 3750000' 'run 12' 'holes 600' 'run 30'
+	[ "$(get_value 1 consumed)" -ge 720000000 ]
 }
 
 @test "a sender of little data beside a full queue keeps its window" {
