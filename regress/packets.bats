@@ -5,7 +5,10 @@
 #
 # Packets beyond 32 KiB go only to and from a peer that is known to take them
 # (common/peer.h). hpn-packets makes stock OpenSSH do with them what HPN-SSH 18.8
-# does; a real one is tried as well if PEERS names it ("hpn=/path:hpn").
+# does; a real one is tried as well if PEERS names it ("hpn=/path:hpn"). HPN-SSH 18.9
+# is to be had as part of GSI-OpenSSH 10.3p1c, whose programs have plain names
+# ("hpn=/path"): configure --without-gsi, CPPFLAGS with a directory that has an empty
+# openssl/fips.h, and make LD=cc.
 
 load helper
 
@@ -219,6 +222,40 @@ check_both_ways() {
 
 @test "real clients of HPN-SSH exchange files and rekey with our server" {
 	peer_bin ssh hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
-	CLIENT=hpn check_intact hayate get_ssh put_ssh
+	CLIENT=hpn check_intact hayate "${ONE[@]}"
 	CLIENT=hpn check_intact rekeys get_ssh put_ssh
+	# with the cipher that it takes by itself
+	HOW=()
+	CLIENT=hpn check_intact hayate "${ONE[@]}"
+	CLIENT=hpn check_intact rekeys get_ssh put_ssh
+}
+
+@test "real clients of HPN-SSH exchange data in clear with our server, where it permits that" {
+	peer_bin ssh hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
+	HOW=(-o NoneEnabled=yes -o NoneSwitch=yes)
+	CLIENT=hpn check_intact often "${ONE[@]}"
+	grep 'Data in clear began for .*: none with' "$(sshd_log often)"
+	CLIENT=hpn fails client "${HOW[@]}" hayate true
+	# without a MAC our server sends nothing in clear
+	HOW+=(-o NoneMacEnabled=yes)
+	CLIENT=hpn client "${HOW[@]}" often true 2>err || :
+	fails grep 'in clear began for .*: none with none' "$(sshd_log often)"
+}
+
+@test "the login cache remembers a real server of HPN-SSH, which is asked for AES-GCM" {
+	peer_bin sshd hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
+	grep -qw aes /proc/cpuinfo || skip "no instructions for AES"
+	use_own_cache
+	sshd_up hpn:known
+	for _ in 1 2 3; do
+		client -v "${KNOWN[@]}" known true 2>err
+		grep 'server->client cipher: aes256-gcm@openssh.com' err
+		grep 'does not rekey with AES-GCM' err
+	done
+	grep 'early login: .*key exchange' err
+	fails grep 'did not take it' err
+	[ -s hayate_logins ]
+	fails grep ' plain=\| late=' hayate_logins
+	HOW=("${KNOWN[@]}")
+	check_intact known "${ONE[@]}" "${MORE[@]}"
 }
