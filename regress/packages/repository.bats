@@ -15,7 +15,7 @@ setup_file() {
 	for tool in gpg:gnupg apt-ftparchive:apt-utils xz:xz-utils; do
 		must "${tool%:*}" "${tool#*:}"
 	done
-	take_debs hayate-client hayate-server
+	take_debs hayate-client hayate-server openssh-client openssh-sftp-server openssh-server
 	cd "$BATS_FILE_TMPDIR" || return
 	# The path of the agent's socket must be short.
 	export GNUPGHOME
@@ -85,7 +85,7 @@ make_later_build() {
 	for deb in "$BATS_FILE_TMPDIR"/debs/*.deb; do
 		rm -rf unpacked
 		dpkg-deb -R "$deb" unpacked
-		sed -i '/^Version: \|^Depends: /s/~debian/+fix1&/g' unpacked/DEBIAN/control
+		sed -i '/^Version: \|^Depends: /s/[~+]debian/+fix1&/g' unpacked/DEBIAN/control
 		dpkg-deb --root-owner-group -Znone -b unpacked "$BATS_TEST_TMPDIR" >/dev/null
 	done
 	mv "$BATS_TEST_TMPDIR"/*.deb "$DEBS"
@@ -149,4 +149,24 @@ built() { dpkg-deb -f "$DEBS/hayate-client_"*.deb Version; }
 	in_root apt-get update
 	run ! in_root apt-get install hayate-client
 	[[ $output = *"Unable to locate package hayate-client"* ]] || { echo "$output"; false; }
+}
+
+@test "with its component, packages that replace the system's OpenSSH come with a dist-upgrade" {
+	in_root apt-get update
+	in_root apt-get install openssh-client openssh-server
+	list_steps Debian | grep -v 'install hayate' >"$ROOT/root/steps"
+	in_root sh -e /root/steps
+	in_root apt-get dist-upgrade
+	[[ $(in_root ssh -V 2>&1) != *Hayate_* ]]
+	sed -i 's/^Components: .*/Components: replace/' "$ROOT/etc/apt/sources.list.d/hayate.sources"
+	in_root apt-get update
+	in_root apt-get dist-upgrade
+	[[ $(in_root ssh -V 2>&1) = *Hayate_* ]]
+	in_root sshd -t
+	make_later_build
+	publish_debs
+	in_root apt-get update
+	in_root apt-get upgrade
+	[[ $(version openssh-server) = *+fix1+debian* ]]
+	[ -z "$(in_root dpkg --audit)" ]
 }
