@@ -216,12 +216,12 @@ new_node(struct node *dir, int children, int number)
 
 /* The requests of a verification; build-aux/same-requests reads the names. */
 static const struct op_info verify_ops[] = {
-	{ "verify_stat", SFTP_STAT, SFTP_ATTRS },
-	{ "verify_fstat", SFTP_FSTAT, SFTP_ATTRS },
+	{ "verify_stat", SFTP_STAT, SFTP_ATTRS, .late = 0 },
+	{ "verify_fstat", SFTP_FSTAT, SFTP_ATTRS, .late = 0 },
 	{ "verify_hash", SFTP_EXTENDED, SFTP_EXTENDED_REPLY, .works = 1 },
-	{ "readback_open", SFTP_OPEN, SFTP_HANDLE },
-	{ "readback_read", SFTP_READ, SFTP_DATA },
-	{ "readback_close", SFTP_CLOSE, SFTP_STATUS },
+	{ "readback_open", SFTP_OPEN, SFTP_HANDLE, .late = 0 },
+	{ "readback_read", SFTP_READ, SFTP_DATA, .late = 0 },
+	{ "readback_close", SFTP_CLOSE, SFTP_STATUS, .late = 0 },
 	{ "verify_setsize", SFTP_SETSTAT, SFTP_STATUS, .on_main = 1,
 	    .late_on_main = 1 },
 };
