@@ -74,6 +74,13 @@
  * ten periods in which it did not shrink at all, it cannot.
  */
 #define DRAIN_PERIODS	10
+
+/*
+ * After a common attempt of connections side by side, the others have two
+ * periods and this time to withdraw their windows.
+ */
+#define COMMON_US	1000000
+
 #define BACKOFF_MIN_US	10000000
 #define BACKOFF_MIN_RTTS	100
 #define BACKOFF_MAX_US	160000000
@@ -170,14 +177,15 @@ end_looking(struct standing_queue *q, const struct standing_queue_now *now,
 	int lags = q->backlog_least > LAG(now->window);
 	uint64_t rtt_before = q->rtt_least;
 	int loses = now->out_of_order != 0 && q->rtt_least < OVERFLOW_RTT(rtt);
-	int is_common = q->is_common;	/* no period before to compare with */
+	int is_common = q->is_common;
 
 	look(q, now, rate);
+	q->is_common = is_common;
 	if (last_rate != 0)
 		q->window_before = 0;	/* there was time to restore it */
 	if (!stands || lags || loses || now->now_us < q->retry_us)
 		return;
-	if (is_common)
+	if (is_common)		/* no period before to compare with */
 		last_rate = rate;
 	if (rate == 0 || last_rate == 0 || FASTER(rate, last_rate) ||
 	    FASTER(last_rate, rate))
@@ -209,6 +217,9 @@ begin_holding(struct standing_queue *q, const struct standing_queue_now *now)
 	q->rtt_before = max_u64(q->rtt_before, now->rtt_us);
 	begin_period(q, now);
 	q->begun_us += min_u64(2 * now->rtt_us, 4 * expected_rtt(q));
+	if (q->is_common)
+		q->begun_us = max_u64(q->begun_us, q->retry_us +
+		    2 * PERIOD_RTTS * now->min_rtt_us + COMMON_US);
 }
 
 /*

@@ -59,7 +59,7 @@ struct standing_queue {
 	uint64_t last_rate;		/* of the period before; 0: none. In
 					 * HOLDING the best of late, without
 					 * probes */
-	int	 is_common;		/* it begins when attempts do */
+	int	 is_common;		/* others may attempt as well */
 
 	uint64_t hold_rate;		/* that the window has to carry */
 	uint64_t hold_rtt;		/* the path's, when it was begun */
