@@ -210,7 +210,7 @@ check_ascending() {
 	    sed 's/^[0-9]*:[	 ]*//; s/ .*//' | paste -sd' ')" = 'create_keys accept_configuration dpkg-divert #DEBHELPER#' ]
 	grep -q 'new logins run the new sshd-session' $d/openssh-server.postinst
 	grep -q 'new logins run the new sshd-session' "$TOP/contrib/deb/beside/hayate-server.postinst"
-	grep -F "words='Hayate|WindowTuning|WindowMax|" $d/openssh-server.prerm
+	grep -F "words='Hayate|WindowTuning|AvoidBufferbloat|" $d/openssh-server.prerm
 	grep -F 'sshd -t $SSHD_OPTS' $d/openssh-server.postrm
 	# what Debian's knows is not named, and what it does not know is
 	run ! grep -E 'GSSAPIKeyExchange|DebianBanner|NoneSwitch|@' $d/openssh-server.prerm
