@@ -735,7 +735,7 @@ void	sched_conn_enter(struct sched *, struct sched_entry *);
 void	sched_conn_leave(struct sched *, struct sched_entry *);
 void sched_conn_move(struct sched *, struct sched_entry *, unsigned int conn);
 
-/* So many bytes of it are not asked for or sent. */
+/* Notes how many bytes of the entry are not asked for or sent yet. */
 void	sched_conn_set_unsent(struct sched *, struct sched_entry *,
     uint64_t bytes);
 
